@@ -187,7 +187,10 @@ describe('the published package', () => {
   });
 
   test('is also installed under the name of the Kijito specification, as the headless watcher', async () => {
-    const [one, other] = await Promise.all([run('kijito-inbox-monitor', '--help'), run('hivebar', 'watch', '--help')]);
-    assert.deepEqual(one, other);
+    const [alias, command] = await Promise.all([
+      run('kijito-inbox-monitor', '--help'),
+      run('hivebar', 'watch', '--help'),
+    ]);
+    assert.deepEqual(alias, command);
   });
 });

@@ -131,7 +131,7 @@ test('an action of a source is done by the source, with what was said and nothin
   await run('brainclaw', { project: 'bc-lab', do: 'reject', item: 'cnd_1', text: 'too narrow' });
   await run('brainclaw', { project: 'bc-lab', do: 'complete-step', item: 'pln_1', step: 'stp_2' });
   assert.deepEqual(
-    asked.map((one) => one.slice(0, 4)),
+    asked.map((call) => call.slice(0, 4)),
     [
       ['actOnSource', source, source, { project: 'bc-lab', do: 'reject', item: 'cnd_1', text: 'too narrow' }],
       ['actOnSource', source, source, { project: 'bc-lab', do: 'complete-step', item: 'pln_1', step: 'stp_2' }],

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseHttpResponse } from './http-response.ts';
 
-const of = (text: string) => parseHttpResponse(Buffer.from(text));
+const parseText = (text: string) => parseHttpResponse(Buffer.from(text));
 
 test('a whole answer is its status and its body, counted in bytes', () => {
-  assert.deepEqual(of('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\né!'), { status: 200, body: 'é!' });
-  assert.deepEqual(of('HTTP/1.0 404 x\r\na: b\r\ncontent-length:0\r\n\r\n'), { status: 404, body: '' });
+  assert.deepEqual(parseText('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\né!'), { status: 200, body: 'é!' });
+  assert.deepEqual(parseText('HTTP/1.0 404 x\r\na: b\r\ncontent-length:0\r\n\r\n'), { status: 404, body: '' });
 });
 
 test('an answer that is cut, of unknown length or no HTTP is none', () => {
@@ -19,6 +19,6 @@ test('an answer that is cut, of unknown length or no HTTP is none', () => {
     'HTTP/1.1 200 OK\r\n\r\nContent-Length: 3\r\n\r\n',
     'SSH-2.0\r\nContent-Length: 0\r\n\r\n',
   ]) {
-    assert.equal(of(text), null, JSON.stringify(text));
+    assert.equal(parseText(text), null, JSON.stringify(text));
   }
 });

@@ -132,7 +132,7 @@ describe('inbox', () => {
   test('mail that a terminal would act on is shown harmless, each of its lines on one line', async () => {
     await sendTo('ada', 'red \u001b[31m\u0007\r\nnext\u2028');
     const shown = await good(['inbox', 'show', 'ada']);
-    for (const one of ['\u001b', '\u0007', '\u2028']) assert.ok(!shown.includes(one));
+    for (const character of ['\u001b', '\u0007', '\u2028']) assert.ok(!shown.includes(character));
     assert.equal(shown.split('\n').length, 4);
     assert.equal((await good(['inbox', 'list', 'ada'])).split('\n').length, 2);
   });

@@ -107,8 +107,8 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
 });
 
 test('what waits for a person to decide is in the summary, with the command that shows it', () => {
-  const of = { urgency: 'normal', blocking: false, created: NOW, expires: null } as const;
-  const text = formatStatusTable({ ...status([persona({})], 3), decisions: [{ id: 4, persona: 'ada', ...of }] });
+  const rest = { urgency: 'normal', blocking: false, created: NOW, expires: null } as const;
+  const text = formatStatusTable({ ...status([persona({})], 3), decisions: [{ id: 4, persona: 'ada', ...rest }] });
   assert.match(text, /^3\+ unread, 1 up, 1 down, 1 question for you \(hivebar decision list\)\n/);
 });
 

@@ -34,18 +34,18 @@ async function bell(): Promise<Bell> {
     });
     request.on('end', () => {
       rung.push(JSON.parse(body));
-      const { code, body: output, location } = it.answer;
+      const { code, body: output, location } = opened.answer;
       response.writeHead(code, location === undefined ? {} : { location }).end(output);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const it: Bell = {
+  const opened: Bell = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/nudge`,
     rung,
     answer: { code: 200, body: '{"delivered": true}' },
     [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())),
   };
-  return it;
+  return opened;
 }
 
 function rig(ways: Partial<NudgeWays> = {}) {
@@ -318,15 +318,15 @@ test('whichever form of its id a session was announced with, a persona of the lo
     ] as const) {
       if (primary === 'kijito' && announced === 'ada') continue; // that is another one, of the hive that is followed
       using r = rig();
-      await using it = await bell();
+      await using bellServer = await bell();
       mkdirSync(r.state.at('config'));
       r.state.write('config/config.json', JSON.stringify({ primary: { is: primary } }));
-      openWakeStore(r.db).set(announced, it.url);
+      openWakeStore(r.db).set(announced, bellServer.url);
       r.push();
       const { nudger } = r;
       assert.deepEqual(await nudger.nudgeIfDue(announced), { is: 'not' }, 'nothing says that it is idle');
       noteActivity(r.state.at('run'), noted, 'Stop');
       assert.deepEqual(await nudger.nudgeIfDue(announced), { is: 'nudged' });
-      assert.equal(it.rung.length, 1);
+      assert.equal(bellServer.rung.length, 1);
     }
 });

@@ -90,7 +90,7 @@ test('what is pushed, sent or broadcast removes the stamp, and no look brings it
 test('of a persona whose daemon listens elsewhere no boundary is passed over, however it is called', () => {
   using r = rig();
   const turnBoundaries = (persona: string) =>
-    r.quiet(persona)?.filter((one) => one === 'Stop' || one === 'UserPromptSubmit');
+    r.quiet(persona)?.filter((event) => event === 'Stop' || event === 'UserPromptSubmit');
   configIn(r.state.dir, { address: 'eve' });
   assert.deepEqual(turnBoundaries('eve'), ['UserPromptSubmit']); // the gates of a new persona have something to say at a Stop
   configIn(r.state.dir, { address: 'eve', upstream: 'https://upstream.example' });

@@ -16,7 +16,7 @@ function rig(primary: string) {
     sessions,
     config: space.at('config'),
     set: (persona: string, id: string) => sessions.set({ persona, id, ...rest }, 1),
-    of: (id: string) => createSessionFinder(sessions, space.at('config'))(id).map((one) => one.id),
+    find: (id: string) => createSessionFinder(sessions, space.at('config'))(id).map((session) => session.id),
     [Symbol.dispose]: () => space[Symbol.dispose](),
   };
 }
@@ -24,17 +24,17 @@ function rig(primary: string) {
 test('beside another primary hive, the local persona is found by name and id, and never for the other of its name', () => {
   using r = rig('kijito');
   r.set('ada', 's1');
-  assert.deepEqual(r.of('local-ada'), ['s1']);
+  assert.deepEqual(r.find('local-ada'), ['s1']);
   r.set('local-ada', 's2');
-  assert.deepEqual([r.of('local-ada'), r.of('ada')], [['s2'], ['s1']], 'its own first');
+  assert.deepEqual([r.find('local-ada'), r.find('ada')], [['s2'], ['s1']], 'its own first');
   r.set('local-bo', 's3');
-  assert.deepEqual([r.of('local-bo'), r.of('bo'), r.of('garden-bo')], [['s3'], [], []]);
+  assert.deepEqual([r.find('local-bo'), r.find('bo'), r.find('garden-bo')], [['s3'], [], []]);
 });
 
 test('given the local hive as the primary, a persona is found by its id of before', () => {
   using r = rig('local');
   r.set('local-ada', 's1');
-  assert.deepEqual([r.of('ada'), r.of('local-ada'), r.of('bo')], [['s1'], ['s1'], []]);
+  assert.deepEqual([r.find('ada'), r.find('local-ada'), r.find('bo')], [['s1'], ['s1'], []]);
 });
 
 test('sessions are of the name of the local hive, where items, gates and decisions are', () => {

@@ -96,11 +96,11 @@ for (const shell of SHELLS) {
   test(`${name}: given names that are no file names, each finds its own stamp and no other`, () => {
     using h = hookShell();
     const names = ['Ada', 'ada/../bob', 'Ädä', 'a b', '$(echo x)', "o'neil", '*', 'dot.', 'x~abcdef', '-n'];
-    for (const one of names) {
-      assert.ok(isAsked(hook(h, one)), one);
-      assert.equal(h.stamp(one), 'written');
-      assert.deepEqual(hook(h, one), passed, one);
-      assert.equal(h.activity(toStem(one)), 'Stop\n', one);
+    for (const persona of names) {
+      assert.ok(isAsked(hook(h, persona)), persona);
+      assert.equal(h.stamp(persona), 'written');
+      assert.deepEqual(hook(h, persona), passed, persona);
+      assert.equal(h.activity(toStem(persona)), 'Stop\n', persona);
     }
     assert.ok(isAsked(hook(h, 'ADA')));
     assert.ok(isAsked(hook(h, 'ad?')));
@@ -156,19 +156,19 @@ for (const shell of SHELLS) {
     const { mtimeMs } = statSync(h.state.at('run/pending/ada'));
     const at = (name: string, ms: number): void => utimesSync(h.state.at(name), ms / 1000, ms / 1000);
     mkdirSync(h.state.at('gates/ada'));
-    for (const one of ['gates/ada']) {
+    for (const folder of ['gates/ada']) {
       for (const older of ['gates/ada']) at(older, mtimeMs - 5000);
       assert.deepEqual(hook(h), passed);
-      at(one, mtimeMs);
-      assert.ok(isAsked(hook(h)), one);
-      at(one, mtimeMs + 5000);
-      assert.ok(isAsked(hook(h)), one);
+      at(folder, mtimeMs);
+      assert.ok(isAsked(hook(h)), folder);
+      at(folder, mtimeMs + 5000);
+      assert.ok(isAsked(hook(h)), folder);
     }
   });
 
   test(`E4 ${name}: given a program that is gone or no program, it ends with 0 and says nothing`, () => {
     using h = hookShell();
-    const hook = (one: HookShell) => one.run(['claude', 'Stop', 'ada'], { shell, env: NOWHERE });
+    const hook = (target: HookShell) => target.run(['claude', 'Stop', 'ada'], { shell, env: NOWHERE });
     rmSync(h.state.at("entry o'f $it.cjs"));
     assert.deepEqual(hook(h), passed);
     h.state.write("entry o'f $it.cjs", '');

@@ -31,7 +31,7 @@ function rig() {
   };
 }
 
-const there = (state: Scratch): readonly string[] => readdirSync(state.at('run/pending')).sort();
+const listStamps = (state: Scratch): readonly string[] => readdirSync(state.at('run/pending')).sort();
 
 test('given nothing at all, every moment that can be passed over is quiet', () => {
   assert.deepEqual(findQuietMoments(NOTHING), ALL);
@@ -52,12 +52,12 @@ test('given a strict gate, or a soft one of a stop, that moment is asked at', ()
   for (const moment of ALL) {
     assert.deepEqual(
       quiet(moment, 'strict'),
-      ALL.filter((one) => one !== moment),
+      ALL.filter((event) => event !== moment),
     );
   }
   assert.deepEqual(
     quiet('Stop', 'soft'),
-    ALL.filter((one) => one !== 'Stop'),
+    ALL.filter((event) => event !== 'Stop'),
   );
   assert.deepEqual(quiet('PreToolUse', 'soft'), ALL);
   assert.deepEqual(quiet(null, 'strict'), ALL);
@@ -84,7 +84,7 @@ test('a stamp is private, is dated before the look, and leaves nothing beside it
   assert.equal(mode & 0o777, 0o600);
   assert.equal(statSync(r.state.at('run/pending')).mode & 0o777, 0o700);
   assert.ok(mtimeMs < before, `${mtimeMs} ${before}`);
-  assert.deepEqual(there(r.state), ['ada']);
+  assert.deepEqual(listStamps(r.state), ['ada']);
   assert.equal(r.db.isTransaction, false);
 });
 
@@ -116,7 +116,7 @@ test('given a look that fails, there is no stamp, and the database is free again
       throw new Error('no gates');
     });
   assert.throws(fails, /no gates/);
-  assert.deepEqual(there(r.state), []);
+  assert.deepEqual(listStamps(r.state), []);
   assert.equal(r.stamp('ada'), 'written');
 });
 
@@ -136,12 +136,12 @@ test('one persona or everyone is taken back; what is being made is not, what a k
   for (const persona of ['ada', 'Bob', 'eve']) r.stamp(persona);
   r.clear(['Bob']);
   r.clear(['nobody']);
-  assert.deepEqual(there(r.state), ['ada', 'eve']);
+  assert.deepEqual(listStamps(r.state), ['ada', 'eve']);
   writeFileSync(r.state.at('run/pending/ada+1'), '');
   writeFileSync(r.state.at('run/pending/ada+2'), '');
   utimesSync(r.state.at('run/pending/ada+2'), 1, 1);
   r.clear('everyone');
-  assert.deepEqual(there(r.state), ['ada+1']);
+  assert.deepEqual(listStamps(r.state), ['ada+1']);
 });
 
 test('given no folder of stamps, there is nothing to take back; given a stamp that cannot be removed, it is said', () => {

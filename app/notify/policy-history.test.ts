@@ -238,13 +238,13 @@ class Watched extends Scene {
     assert.ok(about.length > 0, 'nothing is told again');
     for (const { id, persona } of about) {
       assert.ok(
-        this.open.some((one) => one.id === id),
+        this.open.some((decision) => decision.id === id),
         'it is open',
       );
       assert.ok(!this.#isHushed(persona), 'nothing for muted or hidden personas');
       assert.ok(!this.#shownDecisions.has(id), 'it was not shown before');
       this.#shownDecisions.add(id);
-      if (this.#lasts(this.quietUntil)) assert.equal(this.open.find((one) => one.id === id)?.urgency, 'high');
+      if (this.#lasts(this.quietUntil)) assert.equal(this.open.find((decision) => decision.id === id)?.urgency, 'high');
     }
     if (about.some(isPressing)) assert.equal(urgency, 'critical');
     if (key === 'decisions') {

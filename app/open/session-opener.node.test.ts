@@ -220,15 +220,15 @@ describe('a new terminal', () => {
     const { bin, work, opener, ran, forget } = desk(space, ['kitty', 'agent']);
     let now = 0;
     const clock = { ...realClock, monotonic: () => now };
-    const one = opener({ is: 'auto' }, [session({ cwd: work, resume: ['agent'] })], { clock });
-    await Promise.all([one.open(click('ada')), one.open(click('ada'))]);
+    const sessionOpener = opener({ is: 'auto' }, [session({ cwd: work, resume: ['agent'] })], { clock });
+    await Promise.all([sessionOpener.open(click('ada')), sessionOpener.open(click('ada'))]);
     assert.equal(readFileSync(`${bin}/kitty.runs`, 'utf8'), '.');
     forget('kitty');
     now = 9_999;
-    await one.open(click('ada'));
+    await sessionOpener.open(click('ada'));
     assert.equal(ran('kitty'), false, 'the agent is starting');
     now = 10_000;
-    await one.open(click('ada'));
+    await sessionOpener.open(click('ada'));
     assert.equal(ran('kitty'), true, 'it did not come');
   });
 

@@ -204,8 +204,8 @@ describe('macOS', () => {
   const OLDER = 'Library/LaunchAgents/local.hivebar.plist';
   const mac = () => {
     const here = scene('active', {}, 'darwin');
-    const there = (): readonly string[] => [PLIST, OLDER].filter((name) => existsSync(here.at(name)));
-    return { ...here, there };
+    const listPresent = (): readonly string[] => [PLIST, OLDER].filter((name) => existsSync(here.at(name)));
+    return { ...here, listPresent };
   };
   /** As Hivebar wrote it under the label it had before. */
   const olderText = ({ needs }: ReturnType<typeof mac>): string =>
@@ -235,7 +235,7 @@ describe('macOS', () => {
     assert.equal(await here.login.state(), true);
     assert.equal((await here.login.print()).path, here.at(PLIST));
     await here.login.set(true);
-    assert.deepEqual(here.there(), [PLIST]);
+    assert.deepEqual(here.listPresent(), [PLIST]);
     assert.partialDeepStrictEqual(await here.login.check(), {
       is: 'on',
       by: 'launch-agent',
@@ -255,14 +255,14 @@ describe('macOS', () => {
       isOld: true,
     });
     await here.login.set(false);
-    assert.deepEqual([here.there(), await here.login.state()], [[], false]);
+    assert.deepEqual([here.listPresent(), await here.login.state()], [[], false]);
   });
 
   test('off takes away the only one, of the older label', async () => {
     const here = mac();
     here.write(OLDER, olderText(here));
     await here.login.set(false);
-    assert.deepEqual([here.there(), await here.login.state()], [[], false]);
+    assert.deepEqual([here.listPresent(), await here.login.state()], [[], false]);
   });
 
   test('one of the older label that is not ours is no business of ours', async () => {
@@ -278,7 +278,7 @@ describe('macOS', () => {
         isOld: false,
       });
       await here.login.set(false);
-      assert.deepEqual([here.there(), here.text(OLDER)], [[OLDER], text]);
+      assert.deepEqual([here.listPresent(), here.text(OLDER)], [[OLDER], text]);
     }
   });
 
@@ -288,9 +288,9 @@ describe('macOS', () => {
     here.write(PLIST, '<plist/>');
     assert.equal((await here.login.check()).is, 'foreign');
     await assert.rejects(here.login.set(true), /hivebar\.plist was not written by Hivebar, and is left as it is/);
-    assert.deepEqual(here.there(), [PLIST, OLDER]);
+    assert.deepEqual(here.listPresent(), [PLIST, OLDER]);
     await assert.rejects(here.login.set(false), /left as it is/);
-    assert.deepEqual([here.there(), here.text(PLIST)], [[PLIST], '<plist/>']);
+    assert.deepEqual([here.listPresent(), here.text(PLIST)], [[PLIST], '<plist/>']);
   });
 
   test('while the headless service is there neither label is switched on', async () => {
@@ -300,7 +300,7 @@ describe('macOS', () => {
     await createHeadlessService({ ...here.needs, uid: 501 }).install([]);
     here.write(OLDER, olderText(here));
     await assert.rejects(here.login.set(true), /the headless service is installed .*uninstall --headless/);
-    assert.deepEqual(here.there(), [OLDER]);
+    assert.deepEqual(here.listPresent(), [OLDER]);
   });
 });
 

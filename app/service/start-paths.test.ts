@@ -36,7 +36,7 @@ describe('a Node that an upgrade took away', () => {
     const disk = createRealDisk(silentLog);
     for (const name of ['old', 'new', 'hivebar.cjs']) home.write(name, '');
     const login = (node: string) => {
-      const its = { node: home.at(node), entry: home.at('hivebar.cjs'), state: home.at('state'), environment: {} };
+      const paths = { node: home.at(node), entry: home.at('hivebar.cjs'), state: home.at('state'), environment: {} };
       const needs = {
         os: 'linux',
         env: { PATH: '' },
@@ -45,7 +45,7 @@ describe('a Node that an upgrade took away', () => {
         random: realRandom,
         spawn: realSpawn,
       } as const;
-      return createLoginStart({ ...needs, program: its });
+      return createLoginStart({ ...needs, program: paths });
     };
     return { home, disk, login, [Symbol.dispose]: () => home[Symbol.dispose]() };
   }

@@ -50,9 +50,9 @@ describe('status, personas and one of them', () => {
     assert.deepEqual([...Value.Errors(PersonasAnswer, part)], []);
     assert.deepEqual(part.personas, whole.personas);
     const ada = await fetch(`${base}/personas/ada`);
-    const one = (await ada.json()) as { persona: object };
-    assert.deepEqual([...Value.Errors(PersonaAnswer, one)], []);
-    assert.deepEqual(one.persona, whole.personas[0]);
+    const answer = (await ada.json()) as { persona: object };
+    assert.deepEqual([...Value.Errors(PersonaAnswer, answer)], []);
+    assert.deepEqual(answer.persona, whole.personas[0]);
     const tags = [json, status, personas, ada].map(({ headers }) => headers.get('etag'));
     assert.equal(new Set(tags).size, 1);
     const again = await fetch(`${base}/personas/ada`, { headers: { 'If-None-Match': tags[0] ?? '' } });

@@ -26,7 +26,7 @@ async function scrape(rig: StatusRig): Promise<Map<string, number>> {
   return samples;
 }
 
-const of = (metric: string, persona: string, source = 'local'): string =>
+const formatSeries = (metric: string, persona: string, source = 'local'): string =>
   `${metric}{persona="${persona}",source="${source}"}`;
 
 describe('metrics', () => {
@@ -52,14 +52,14 @@ describe('metrics', () => {
     for (const { id, unread, urgent, state, asOf, staleAfter } of status.personas) {
       const seconds = (time: string | null): number | undefined =>
         time === null ? undefined : Date.parse(time) / 1000;
-      assert.equal(samples.get(of('hivebar_persona_unread', id)), unread ?? undefined, id);
-      assert.equal(samples.get(of('hivebar_persona_urgent', id)), urgent ?? undefined, id);
+      assert.equal(samples.get(formatSeries('hivebar_persona_unread', id)), unread ?? undefined, id);
+      assert.equal(samples.get(formatSeries('hivebar_persona_urgent', id)), urgent ?? undefined, id);
       assert.equal(
-        samples.get(of('hivebar_persona_up', id)),
+        samples.get(formatSeries('hivebar_persona_up', id)),
         { UP: 1, DOWN: 0, PENDING: undefined, OFF: undefined }[state],
       );
-      assert.equal(samples.get(of('hivebar_persona_seen_timestamp_seconds', id)), seconds(asOf), id);
-      assert.equal(samples.get(of('hivebar_persona_stale_timestamp_seconds', id)), seconds(staleAfter), id);
+      assert.equal(samples.get(formatSeries('hivebar_persona_seen_timestamp_seconds', id)), seconds(asOf), id);
+      assert.equal(samples.get(formatSeries('hivebar_persona_stale_timestamp_seconds', id)), seconds(staleAfter), id);
     }
     assert.equal(samples.get('hivebar_causes{scope="source"}'), status.causes.length);
     assert.deepEqual(
@@ -79,14 +79,18 @@ describe('metrics', () => {
     const least = await scrape(rig);
     assert.deepEqual(
       [
-        of('hivebar_persona_unread', 'ada'),
-        of('hivebar_persona_unread_exact', 'ada'),
-        of('hivebar_persona_urgent', 'ada'),
+        formatSeries('hivebar_persona_unread', 'ada'),
+        formatSeries('hivebar_persona_unread_exact', 'ada'),
+        formatSeries('hivebar_persona_urgent', 'ada'),
       ].map((key) => least.get(key)),
       [4, 0, undefined],
     );
     rig.poll('ada', 0);
-    assert.equal((await scrape(rig)).get(of('hivebar_persona_unread', 'ada')), 0, 'a 0 that is known is there');
+    assert.equal(
+      (await scrape(rig)).get(formatSeries('hivebar_persona_unread', 'ada')),
+      0,
+      'a 0 that is known is there',
+    );
   });
 
   test('B6 hold names of others as values: each is one sample, and nothing in it acts on a terminal', async () => {
@@ -111,7 +115,11 @@ describe('metrics', () => {
     assert.equal(samples.get('hivebar_unread'), names.length);
     const escaped = (text: string): string => displayName(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
     for (const name of names)
-      assert.equal(samples.get(of('hivebar_persona_unread', escaped(name), escaped(name))), 1, JSON.stringify(name));
+      assert.equal(
+        samples.get(formatSeries('hivebar_persona_unread', escaped(name), escaped(name))),
+        1,
+        JSON.stringify(name),
+      );
   });
 
   test('name a persona whose name is very long by its stem, so that no two fall together', async () => {
@@ -128,7 +136,10 @@ describe('metrics', () => {
     }
     const samples = await scrape(rig);
     assert.deepEqual(
-      [samples.get(of('hivebar_persona_unread', 'x~1')), samples.get(of('hivebar_persona_unread', 'x~2'))],
+      [
+        samples.get(formatSeries('hivebar_persona_unread', 'x~1')),
+        samples.get(formatSeries('hivebar_persona_unread', 'x~2')),
+      ],
       [1, 1],
     );
   });

@@ -28,11 +28,11 @@ test('a code is good for a minute', async () => {
 
 test('each link has a code of its own, and one that is none is no other', () => {
   const { once } = codes();
-  const [one, two] = [once.make(), once.make()];
-  assert.notEqual(one, two);
-  for (const wrong of ['', one.slice(1), `${one}0`, one.toUpperCase().replace(/[0-9]/g, 'A')])
+  const [first, second] = [once.make(), once.make()];
+  assert.notEqual(first, second);
+  for (const wrong of ['', first.slice(1), `${first}0`, first.toUpperCase().replace(/[0-9]/g, 'A')])
     assert.equal(once.redeem(wrong), 'bad');
-  assert.deepEqual([once.redeem(two), once.redeem(one)], ['good', 'good']);
+  assert.deepEqual([once.redeem(second), once.redeem(first)], ['good', 'good']);
 });
 
 test('B3 given any number of wrong codes, a good one works at once, and wrong ones stay wrong', () => {

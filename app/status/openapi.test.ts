@@ -65,7 +65,9 @@ describe('openapi.json', () => {
     assert.equal(new Set(ids).size, ids.length);
     for (const { path, operation } of operations) {
       const parts = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name);
+      const declared = (operation.parameters ?? [])
+        .filter((parameter) => parameter.in === 'path')
+        .map(({ name }) => name);
       assert.deepEqual(declared, parts, path);
     }
   });
@@ -75,8 +77,8 @@ describe('openapi.json', () => {
     closed.join('ada');
     closed.poll('ada', 0);
     for (const { path, method, operation } of operations) {
-      const refused = async (of: StatusRig): Promise<boolean> => {
-        const url = `http://127.0.0.1:${of.port}${toExampleUrl(path)}`;
+      const refused = async (target: StatusRig): Promise<boolean> => {
+        const url = `http://127.0.0.1:${target.port}${toExampleUrl(path)}`;
         const post = { method, headers: { 'Content-Type': 'application/json' }, body: '{}' };
         const answer = await ask(url, method === 'POST' ? post : {});
         void answer.body?.cancel();

@@ -41,11 +41,11 @@ describe('GET /api/brainclaw', () => {
     const before = projects;
     projects = [{ ...labProject(), sheet: null, rev: null, defects: [] }];
     const body = (await (await ask('/api/brainclaw')).json()) as ProjectsWire;
-    const one = await whole();
+    const project = await whole();
     projects = before;
     assert.ok(Value.Check(ProjectsWire, body));
     assert.deepEqual([...new Set(Object.values(body.projects[0]?.counts ?? {}))], [null]);
-    assert.deepEqual([body.projects[0]?.attention, one.sheet, one.rev], [null, null, null]);
+    assert.deepEqual([body.projects[0]?.attention, project.sheet, project.rev], [null, null, null]);
   });
 });
 

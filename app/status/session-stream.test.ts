@@ -171,7 +171,7 @@ describe('a stream', () => {
     stream.send({ type: 'bye', reason: 'shutdown' });
     stream.send(createHello(ADA));
     await stream.next('welcome');
-    assert.equal(new Set(stream.of('welcome').map(({ registration_id }) => registration_id)).size, 2);
+    assert.equal(new Set(stream.listFrames('welcome').map(({ registration_id }) => registration_id)).size, 2);
   });
 
   test('whose reader takes nothing is ended, and keeps nobody from being told', async () => {

@@ -121,10 +121,10 @@ test('S6: cut at 1234, mail while cut, and the first catch-up fails: 1235, 1236 
   await using rig = await statusRig();
   const since = rig.outbox.since;
   let asked = 0;
-  rig.outbox.since = (...of) => {
+  rig.outbox.since = (...parameters) => {
     asked += 1;
     if (asked === 1) throw new Error('the first catch-up fails');
-    return since(...of);
+    return since(...parameters);
   };
   const first = await listen(rig);
   await rig.mail('ada', 1234);
@@ -148,10 +148,10 @@ test('S6: where the catch-up fails half-way the stream is cut, and what was miss
   await rig.bulk('ada', 1, 600);
   const after = rig.outbox.after;
   let asked = 0;
-  rig.outbox.after = (...of) => {
+  rig.outbox.after = (...parameters) => {
     asked += 1;
     if (asked === 2) throw new Error('the disk is away');
-    return after(...of);
+    return after(...parameters);
   };
   const lost = await fetch(`http://127.0.0.1:${rig.port}/api/v1/stream?since=ada:new:1`)
     .then((answer) => answer.text())
@@ -387,23 +387,23 @@ function still(full = false) {
 }
 
 test('to a reader that is full nothing is written until it drained, and then all it missed, in order', async () => {
-  const it = still();
-  it.fill(true);
-  it.commit(1);
-  const before = it.written.length;
-  for (let seq = 2; seq <= 1000; seq += 1) it.commit(seq);
-  it.board.put(it.poll(5));
-  await it.clock.advance(5000);
-  assert.equal(it.written.length, before);
-  it.fill(false);
-  it.reader.drained();
-  const ids = [...it.written.join('').matchAll(/^id: ada:new:(\d+)$/gm)].map(([, id]) => Number(id));
+  const stillStream = still();
+  stillStream.fill(true);
+  stillStream.commit(1);
+  const before = stillStream.written.length;
+  for (let seq = 2; seq <= 1000; seq += 1) stillStream.commit(seq);
+  stillStream.board.put(stillStream.poll(5));
+  await stillStream.clock.advance(5000);
+  assert.equal(stillStream.written.length, before);
+  stillStream.fill(false);
+  stillStream.reader.drained();
+  const ids = [...stillStream.written.join('').matchAll(/^id: ada:new:(\d+)$/gm)].map(([, id]) => Number(id));
   assert.deepEqual(
     ids,
     Array.from({ length: 1000 }, (_, i) => i + 1),
   );
-  assert.match(it.written.at(-1) ?? '', /^event: status.*"unread":5/s, 'and one status, the newest');
-  it.stream[Symbol.dispose]();
+  assert.match(stillStream.written.at(-1) ?? '', /^event: status.*"unread":5/s, 'and one status, the newest');
+  stillStream.stream[Symbol.dispose]();
 });
 
 test('a storm of changes is at most four status messages a second, and the last one is the newest', async () => {

@@ -55,8 +55,8 @@ const bearer = `Authorization: Bearer ${TOKEN}`;
 describe('with tokenEverywhere every route of the router', () => {
   test('is known here: one that was added answers for itself in the tests below', () => {
     const { routes } = rig.server;
-    for (const one of ['GET /status.json', 'GET /api/v1/stream', 'POST /api/send', 'GET /assets/page.js'])
-      assert.ok(routes.includes(one), one);
+    for (const route of ['GET /status.json', 'GET /api/v1/stream', 'POST /api/send', 'GET /assets/page.js'])
+      assert.ok(routes.includes(route), route);
     assert.deepEqual(
       routes.filter((route) => TELLS_NOTHING.test(route) && !route.includes('/assets/')),
       [

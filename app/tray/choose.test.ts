@@ -9,7 +9,7 @@ import { buildTrayModel } from './menu.ts';
 
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
-async function recordStates(of: Partial<TrayNeeds>): Promise<string[]> {
+async function recordStates(needs: Partial<TrayNeeds>): Promise<string[]> {
   const states: string[] = [];
   const logged: string[] = [];
   await using driver = await openTray({
@@ -21,7 +21,7 @@ async function recordStates(of: Partial<TrayNeeds>): Promise<string[]> {
     events: { onAction: () => {}, onState: (text) => states.push(text) },
     clock: realClock,
     log: { ...silentLog, info: (line) => logged.push(line) },
-    ...of,
+    ...needs,
   });
   driver.show(buildTrayModel(snapshot([]), 0, () => ''));
   assert.deepEqual(

@@ -9,8 +9,8 @@ import type { MenuEntry } from './model.ts';
 const here = { platform: 'linux', arch: 'x64', hasGlibcLoader: true, hasRosetta: false };
 
 test('a helper is only started where its processor and system are', () => {
-  const name = (of: Partial<typeof here>): string => {
-    const found = chooseHelperBinary({ ...here, ...of });
+  const name = (machine: Partial<typeof here>): string => {
+    const found = chooseHelperBinary({ ...here, ...machine });
     return found.is === 'file' ? found.name : found.why;
   };
   assert.equal(name({}), 'tray_linux_release');

@@ -91,11 +91,11 @@ describe('the menu', () => {
 
   test('F2 "0+" is never shown: a lower bound of nothing is not known', () => {
     const unknown = persona('b', { unread: UNKNOWN, urgent: UNKNOWN });
-    const one = persona('a', { unread: exactly(1), urgent: exactly(0) });
+    const single = persona('a', { unread: exactly(1), urgent: exactly(0) });
     const none = persona('a', { unread: { is: 'atLeast', n: 0 }, urgent: { is: 'atLeast', n: 0 } });
-    assert.equal(trayModel(snapshot([one, unknown])).summary, '1+ unread');
+    assert.equal(trayModel(snapshot([single, unknown])).summary, '1+ unread');
     assert.equal(trayModel(snapshot([none])).summary, 'No unread known');
-    for (const personas of [[one, unknown], [none], [none, unknown]]) {
+    for (const personas of [[single, unknown], [none], [none, unknown]]) {
       const shown = JSON.stringify(trayModel(snapshot(personas)));
       assert.ok(!shown.includes('0+'), shown);
     }
@@ -167,16 +167,15 @@ describe('the menu', () => {
   });
 
   test('an old number says from when it is, down or not, and a fresh one does not', () => {
-    const of = (id: string, staleAfter: number, health: Health = up) => ({
+    const createAged = (id: string, staleAfter: number, health: Health = up) => ({
       ...persona(id, { health, unread: exactly(3) }),
       asOf: NOW - 9 * MINUTE,
       staleAfter,
     });
-    assert.deepEqual(listRows(snapshot([of('a', NOW), of('b', NOW + 1), of('c', NOW - 1, down(5))])), [
-      'c - DOWN 5 min, 3 unread, as of +-9 min',
-      'a - 3 unread, as of +-9 min',
-      'b - 3 unread',
-    ]);
+    assert.deepEqual(
+      listRows(snapshot([createAged('a', NOW), createAged('b', NOW + 1), createAged('c', NOW - 1, down(5))])),
+      ['c - DOWN 5 min, 3 unread, as of +-9 min', 'a - 3 unread, as of +-9 min', 'b - 3 unread'],
+    );
   });
 
   test('B6 labels of others become one short plain line', () => {
@@ -304,7 +303,7 @@ describe('behind the row of a persona', () => {
 
   test('a message opens its persona; where mail can be marked it is a submenu, and where there are none it still opens', () => {
     const latest = [createMessage(9, 'bo', 'hi')];
-    const first = (of: PersonaOptions) => behind(persona('a', { latestMessages: latest, ...of }))[0];
+    const first = (options: PersonaOptions) => behind(persona('a', { latestMessages: latest, ...options }))[0];
     const opens = {
       is: 'command',
       key: 'letter 0 of a',
@@ -326,7 +325,7 @@ describe('behind the row of a persona', () => {
   });
 
   test('mail can be marked as read only where the source can and there is something to mark', () => {
-    const has = (of: PersonaOptions): boolean => text(behind(persona('a', of))).includes('Mark all as read');
+    const has = (options: PersonaOptions): boolean => text(behind(persona('a', options))).includes('Mark all as read');
     assert.ok(has({ canMarkRead: true, unread: { is: 'atLeast', n: 0 } }));
     assert.ok(!has({ canMarkRead: true, unread: exactly(0) }));
     assert.ok(!has({ canMarkRead: false, unread: exactly(3) }));
@@ -394,8 +393,8 @@ describe('who is hidden', () => {
 });
 
 describe('the house', () => {
-  const entry = (of: Partial<Snapshot>, key: string): MenuEntry | undefined =>
-    trayModel(snapshot([persona('a')], of)).menu.find((e) => e.key === key);
+  const entry = (parts: Partial<Snapshot>, key: string): MenuEntry | undefined =>
+    trayModel(snapshot([persona('a')], parts)).menu.find((e) => e.key === key);
 
   test('a pause for half an hour, an hour, until tomorrow or until resumed', () => {
     const menu = [entry({}, 'pause')].flatMap((e) => e ?? []);
@@ -427,8 +426,8 @@ describe('the house', () => {
   });
 
   test('quiet hours are a check box, also in the daytime, with their end while they last', () => {
-    const shown = (of: Partial<Snapshot>) => {
-      const e = entry(of, 'quiet-hours');
+    const shown = (parts: Partial<Snapshot>) => {
+      const e = entry(parts, 'quiet-hours');
       return e?.is === 'check' && [e.label, e.checked, e.action.params.on];
     };
     assert.deepEqual(shown({}), ['Quiet hours', false, true]);
@@ -491,8 +490,8 @@ describe('the icon', () => {
 });
 
 describe('time alone changes the model', () => {
-  const at = (personas: readonly PersonaView[], of: Partial<Snapshot> = {}): number | null => {
-    const next = computeNextChange(snapshot(personas, of), NOW);
+  const at = (personas: readonly PersonaView[], parts: Partial<Snapshot> = {}): number | null => {
+    const next = computeNextChange(snapshot(personas, parts), NOW);
     return next === null ? null : next - NOW;
   };
 

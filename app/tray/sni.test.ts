@@ -37,13 +37,13 @@ const pause = (checked: boolean): MenuEntry => ({
   checked,
   action: { name: checked ? 'resume' : 'pause', params: {} },
 });
-const model = (of: Partial<TrayModel> = {}): TrayModel => ({
+const model = (parts: Partial<TrayModel> = {}): TrayModel => ({
   icon: { state: 'up', badge: '3' },
   summary: '3 unread',
   count: '3',
   attention: false,
   menu: [quit],
-  ...of,
+  ...parts,
 });
 
 interface Started extends AsyncDisposable {

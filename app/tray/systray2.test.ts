@@ -39,14 +39,14 @@ const pause = (checked: boolean): MenuEntry => ({
   checked,
   action: { name: checked ? 'resume' : 'pause', params: {} },
 });
-function model(rows: readonly MenuEntry[], of: Partial<TrayModel> = {}, checked = false): TrayModel {
+function model(rows: readonly MenuEntry[], parts: Partial<TrayModel> = {}, checked = false): TrayModel {
   return {
     icon: { state: 'up', badge: '3' },
     summary: '3 unread',
     count: '3',
     attention: false,
     menu: [{ is: 'text', key: 'summary', label: '3 unread' }, separator('1'), ...rows, separator('2'), pause(checked)],
-    ...of,
+    ...parts,
   };
 }
 

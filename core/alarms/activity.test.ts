@@ -13,7 +13,7 @@ import {
 
 const NOW = Date.UTC(2026, 5, 20, 10);
 const NOTHING: PersonaActivity = { watched: true, sent: null, read: null };
-const report = (of: Partial<ActivityReport> = {}): ActivityReport => ({
+const report = (parts: Partial<ActivityReport> = {}): ActivityReport => ({
   published: NOW,
   staleAfterMs: 180_000,
   since: NOW - 3_600_000,
@@ -22,11 +22,11 @@ const report = (of: Partial<ActivityReport> = {}): ActivityReport => ({
   blind: new Map(),
   identity: null,
   personas: new Map([['ada', NOTHING]]),
-  ...of,
+  ...parts,
 });
-const ask = (of: Partial<ActivityReport>, sinceId: number, waits: number | null = null, now = NOW) =>
-  checkActivity(report(of), { persona: 'ada', sinceId, waits }, now);
-const ada = (of: Partial<PersonaActivity>) => ({ personas: new Map([['ada', { ...NOTHING, ...of }]]) });
+const ask = (parts: Partial<ActivityReport>, sinceId: number, waits: number | null = null, now = NOW) =>
+  checkActivity(report(parts), { persona: 'ada', sinceId, waits }, now);
+const ada = (parts: Partial<PersonaActivity>) => ({ personas: new Map([['ada', { ...NOTHING, ...parts }]]) });
 
 describe('--check-activity', () => {
   test('active: it sent a later message, or read mail after that message was there', () => {
@@ -43,7 +43,7 @@ describe('--check-activity', () => {
 
   test('silent only in a span that was watched as a whole', () => {
     assert.equal(ask({}, 15).is, 'silent');
-    for (const [why, of, since] of [
+    for (const [why, parts, since] of [
       ['before the watch began', {}, 9],
       ['an inbox has no position', { floor: null }, 15],
       ['an inbox cannot be read', { upTo: null }, 15],
@@ -51,7 +51,7 @@ describe('--check-activity', () => {
       ['its own inbox is not watched', ada({ watched: false }), 15],
       ['nobody knows the name', { personas: new Map() }, 15],
     ] as const) {
-      assert.equal(ask(of, since).is, 'unobservable', why);
+      assert.equal(ask(parts, since).is, 'unobservable', why);
     }
     assert.equal(ask({}, 15, null, NOW + 180_001).is, 'unobservable', 'nobody publishes any more');
     assert.equal(ask({}, 15, null, NOW - 180_001).is, 'unobservable', 'a clock that was set back');
@@ -73,8 +73,8 @@ describe('--check-activity', () => {
       words,
       'ada: nothing was seen of it since message 15 after 3 waits; before that, message 12 from it was seen 2026-06-20T10:00:00.000000+00:00',
     );
-    for (const one of [words, ask({}, 15).words, ask({ upTo: null }, 15).words]) {
-      assert.doesNotMatch(one, /dead|stuck|hang|hung|crash|blocked|unreachable|offline|working/i);
+    for (const text of [words, ask({}, 15).words, ask({ upTo: null }, 15).words]) {
+      assert.doesNotMatch(text, /dead|stuck|hang|hung|crash|blocked|unreachable|offline|working/i);
     }
   });
 });
@@ -112,7 +112,7 @@ describe('the activity report as text', () => {
     fc.assert(
       fc.property(reports, (report) => {
         const again = parseActivityReport(formatActivityReport(report));
-        for (const [name, one] of report.personas) assert.deepEqual(again?.personas.get(name), one);
+        for (const [name, activity] of report.personas) assert.deepEqual(again?.personas.get(name), activity);
         assert.equal(again?.personas.size, report.personas.size);
         assert.deepEqual({ ...again, personas: null }, { ...report, personas: null });
       }),
@@ -127,19 +127,21 @@ describe('the activity report as text', () => {
         );
         assert.ok(both !== null);
         assert.deepEqual({ ...both, personas: null }, { ...now, identity: null, personas: null });
-        for (const [name, one] of both.personas) {
+        for (const [name, activity] of both.personas) {
           const [a, b] = [earlier.personas.get(name), now.personas.get(name)];
-          assert.equal(one.watched, b?.watched ?? false);
+          assert.equal(activity.watched, b?.watched ?? false);
           const saw = (key: 'sent' | 'read') => [a?.[key], b?.[key]].flatMap((seen) => seen ?? []);
           for (const key of ['sent', 'read'] as const) {
-            if (one[key] === null) assert.deepEqual(saw(key), []);
-            else assert.ok(saw(key).some((seen) => isDeepStrictEqual(seen, one[key])));
+            if (activity[key] === null) assert.deepEqual(saw(key), []);
+            else assert.ok(saw(key).some((seen) => isDeepStrictEqual(seen, activity[key])));
           }
           const ids = [a, b].flatMap((seen) => seen?.sent?.id ?? []);
-          assert.equal(one.sent?.id ?? -1, Math.max(-1, ...ids));
-          assert.equal(one.read?.after ?? -1, Math.max(-1, ...[a, b].flatMap((seen) => seen?.read?.after ?? [])));
-          const times = [a, b].flatMap(({ sent } = NOTHING) => (sent?.id === one.sent?.id ? (sent?.at ?? []) : []));
-          if (one.sent !== null) assert.equal(one.sent.at, Math.min(...times), 'seen first');
+          assert.equal(activity.sent?.id ?? -1, Math.max(-1, ...ids));
+          assert.equal(activity.read?.after ?? -1, Math.max(-1, ...[a, b].flatMap((seen) => seen?.read?.after ?? [])));
+          const times = [a, b].flatMap(({ sent } = NOTHING) =>
+            sent?.id === activity.sent?.id ? (sent?.at ?? []) : [],
+          );
+          if (activity.sent !== null) assert.equal(activity.sent.at, Math.min(...times), 'seen first');
         }
         for (const name of [...earlier.personas.keys(), ...now.personas.keys()]) assert.ok(both.personas.has(name));
         const again = mergeEarlier(both, earlier.personas);
@@ -150,8 +152,8 @@ describe('the activity report as text', () => {
   });
 
   test('is bounded; of those that are not watched whoever was seen last is kept', () => {
-    const of = (n: number): PersonaActivity => ({ watched: false, sent: { id: n, at: n }, read: null });
-    const many = Array.from({ length: 6000 }, (_, n) => [`p${n}`, of(n)] as const);
+    const createActivity = (n: number): PersonaActivity => ({ watched: false, sent: { id: n, at: n }, read: null });
+    const many = Array.from({ length: 6000 }, (_, n) => [`p${n}`, createActivity(n)] as const);
     const again = parseActivityReport(formatActivityReport(report({ personas: new Map(many) })));
     assert.deepEqual(
       [again?.personas.size, again?.personas.has('p999'), again?.personas.has('p1000')],

@@ -82,13 +82,13 @@ function bench(watched: readonly string[], suppressed: readonly string[] = [], o
         const at = clock.now();
         for (const persona of watched)
           if (!but.includes(persona)) alarms.put({ is: 'polled', at, persona, health, ...levels, cursor: null });
-        const of = new Map(
+        const byAddress = new Map(
           [...world.unread].map(([name, [unread, urgent]]) => [
             name,
             { unread: exactly(unread), urgent: exactly(urgent) },
           ]),
         );
-        await alarms.hearPendingList({ at, byAddress: of, cursor: null }, signal);
+        await alarms.hearPendingList({ at, byAddress, cursor: null }, signal);
       }
     },
     tells(persona: string, ...events: readonly object[]) {

@@ -114,9 +114,9 @@ test('after any story, what is judged is what the whole story says, and its alar
         assert.ok(to.length > 0, 'told to nobody');
         if (to.length < NAMES.length) for (const name of now.stranded) assert.ok(!to.includes(name), `told to ${name}`);
         let reported = state;
-        for (const one of toAlarms(now)) reported = latchAlarm(reported, one);
+        for (const alarm of toAlarms(now)) reported = latchAlarm(reported, alarm);
         reported = releaseAlarms(reported, now);
-        for (const one of toAlarms(now)) assert.ok(!isNews(reported, one), 'told twice');
+        for (const alarm of toAlarms(now)) assert.ok(!isNews(reported, alarm), 'told twice');
       },
     ),
     { numRuns: 3000 },

@@ -14,9 +14,9 @@ import {
 
 const RULES: AlarmRules = { stranded: true, urgent: true, pollMs: 60_000, suppressed: new Set() };
 const MEMBER: DirectoryMember = { memories: 5, retired: false, writeOnly: false, mail: null };
-const members = (of: Record<string, Partial<DirectoryMember>>, asked = 1e9): PersonaDirectory => ({
+const members = (changes: Record<string, Partial<DirectoryMember>>, asked = 1e9): PersonaDirectory => ({
   requestedAt: asked,
-  byAddress: new Map(Object.entries(of).map(([name, says]) => [name, { ...MEMBER, ...says }])),
+  byAddress: new Map(Object.entries(changes).map(([name, says]) => [name, { ...MEMBER, ...says }])),
 });
 
 type Mail = Record<string, number | readonly [unread: number, urgent: number] | null>;
@@ -58,8 +58,8 @@ function hive(rules: Partial<AlarmRules> = {}) {
     reported(roll: PersonaDirectory, isAccepted = true): readonly string[] {
       const now = judge(state, roll, at, all);
       state = releaseAlarms(state, now);
-      const raised = toAlarms(now).filter((one) => isNews(state, one));
-      if (isAccepted) for (const one of raised) state = latchAlarm(state, one);
+      const raised = toAlarms(now).filter((alarm) => isNews(state, alarm));
+      if (isAccepted) for (const alarm of raised) state = latchAlarm(state, alarm);
       return raised.map(({ kind, names }) => `${kind} ${names.join(' ')}`);
     },
   };
@@ -112,8 +112,8 @@ describe('stranded mail', () => {
   });
 
   test('trap 43: a name that differs from a member in case alone is an inbox of its own, whatever the member does', () => {
-    const it = hive().polls(3, { Ada: 1, ada: 2 }).sends('ada').polls(1, { Ada: 1, ada: 1 });
-    assert.deepEqual(it.judged(members({ ada: {} })).stranded, ['Ada']);
+    const history = hive().polls(3, { Ada: 1, ada: 2 }).sends('ada').polls(1, { Ada: 1, ada: 1 });
+    assert.deepEqual(history.judged(members({ ada: {} })).stranded, ['Ada']);
   });
 
   test('somebody who was seen to send or to read is a reader, although nothing is remembered of them yet', () => {
@@ -237,12 +237,12 @@ describe('urgent mail without an answer', () => {
   });
 
   test('the same message told again is no new act', () => {
-    const it = hive()
+    const history = hive()
       .sends('ada', 9)
       .polls(4, { ada: [1, 1] })
       .sends('ada', 9)
       .polls(1, { ada: [1, 1] });
-    assert.deepEqual(it.judged(roll).urgent, ['ada']);
+    assert.deepEqual(history.judged(roll).urgent, ['ada']);
   });
 
   test('the two alarms do not speak of the same inbox, and a write-only one is named apart', () => {
@@ -253,8 +253,8 @@ describe('urgent mail without an answer', () => {
   });
 
   test('of a suppressed author it is never seen that it sends, so it is never called silent', () => {
-    const it = hive({ suppressed: new Set(['ada']) }).polls(9, { ada: [1, 1] });
-    assert.deepEqual(it.judged(roll).urgent, []);
+    const history = hive({ suppressed: new Set(['ada']) }).polls(9, { ada: [1, 1] });
+    assert.deepEqual(history.judged(roll).urgent, []);
   });
 });
 
@@ -262,17 +262,17 @@ describe('raising and releasing', () => {
   const roll = members({ ada: {}, adda: { memories: 0 }, addda: { memories: 0 } });
 
   test('trap 10: an alarm that nobody took is not raised, and comes again', () => {
-    const it = hive().polls(3, { adda: 1 });
-    assert.deepEqual(it.reported(roll, false), ['stranded adda']);
-    assert.deepEqual(it.reported(roll), ['stranded adda']);
-    assert.deepEqual(it.reported(roll), []);
+    const history = hive().polls(3, { adda: 1 });
+    assert.deepEqual(history.reported(roll, false), ['stranded adda']);
+    assert.deepEqual(history.reported(roll), ['stranded adda']);
+    assert.deepEqual(history.reported(roll), []);
   });
 
   test('trap 47: when it is over and comes again, it is told again', () => {
-    const it = hive().polls(3, { ghost: 1 });
-    assert.deepEqual(it.reported(roll), ['stranded ghost']);
-    assert.deepEqual(it.polls(1, {}).reported(roll), []);
-    assert.deepEqual(it.polls(3, { Ghost: 1 }).reported(roll), ['stranded Ghost']);
+    const history = hive().polls(3, { ghost: 1 });
+    assert.deepEqual(history.reported(roll), ['stranded ghost']);
+    assert.deepEqual(history.polls(1, {}).reported(roll), []);
+    assert.deepEqual(history.polls(3, { Ghost: 1 }).reported(roll), ['stranded Ghost']);
     const again = hive().polls(3, { never: 1 });
     const [dead, alive] = [members({ never: { memories: 0 } }), members({ never: {} })];
     assert.deepEqual([again.reported(dead), again.reported(alive), again.reported(dead)].flat(), [
@@ -286,10 +286,10 @@ describe('raising and releasing', () => {
   });
 
   test('one alarm sums up all that is so; it comes again when a name joins, not when one goes', () => {
-    const it = hive().polls(3, { adda: 1 });
-    assert.deepEqual(it.reported(roll), ['stranded adda']);
-    assert.deepEqual(it.polls(3, { adda: 1, addda: 1 }).reported(roll), ['stranded adda addda']);
-    assert.deepEqual(it.polls(1, { adda: 1 }).reported(roll), []);
+    const history = hive().polls(3, { adda: 1 });
+    assert.deepEqual(history.reported(roll), ['stranded adda']);
+    assert.deepEqual(history.polls(3, { adda: 1, addda: 1 }).reported(roll), ['stranded adda addda']);
+    assert.deepEqual(history.polls(1, { adda: 1 }).reported(roll), []);
   });
 
   test('trap 49: each alarm has a flag of its own', () => {

@@ -356,11 +356,11 @@ test('personas are in code-unit order, whatever the order they joined in', () =>
 });
 
 test('folding leaves the state before as it was', () => {
-  const one = fold(EMPTY_BOARD, [join('ada')]);
-  const before = structuredClone(toSnapshot(one, 0, 0));
-  fold(one, [poll('ada', 5, 9)]);
-  fold(one, [{ is: 'left', at: 6, persona: 'ada' }]);
-  assert.deepEqual(toSnapshot(one, 0, 0), before);
+  const state = fold(EMPTY_BOARD, [join('ada')]);
+  const before = structuredClone(toSnapshot(state, 0, 0));
+  fold(state, [poll('ada', 5, 9)]);
+  fold(state, [{ is: 'left', at: 6, persona: 'ada' }]);
+  assert.deepEqual(toSnapshot(state, 0, 0), before);
 });
 
 /** The dumb model: a plain object a persona, totals by adding everything up again. */
@@ -441,14 +441,15 @@ function play(model: Map<string, Dumb>, fact: Fact): void {
     model.set(fact.persona, { unread: UNKNOWN, health: 'unseen', key: null, held: false, last: null });
   }
   if (!('persona' in fact) || fact.persona === null) return;
-  const it = model.get(fact.persona);
-  if (it === undefined) return;
+  const expected = model.get(fact.persona);
+  if (expected === undefined) return;
   if (fact.is === 'left') model.delete(fact.persona);
-  if (fact.is === 'polled' || fact.is === 'counted') it.unread = fact.unread;
-  if (fact.is === 'polled') Object.assign(it, { health: 'up', key: null });
-  if (fact.is === 'failed') Object.assign(it, { health: 'down', key: fact.fault.scope.key });
-  if (fact.is === 'held') it.held = true;
-  if (fact.is === 'delivered') Object.assign(it, { held: false, last: fact.events.at(-1)?.event_id ?? it.last });
+  if (fact.is === 'polled' || fact.is === 'counted') expected.unread = fact.unread;
+  if (fact.is === 'polled') Object.assign(expected, { health: 'up', key: null });
+  if (fact.is === 'failed') Object.assign(expected, { health: 'down', key: fact.fault.scope.key });
+  if (fact.is === 'held') expected.held = true;
+  if (fact.is === 'delivered')
+    Object.assign(expected, { held: false, last: fact.events.at(-1)?.event_id ?? expected.last });
 }
 
 function describeSnapshot(snapshot: Snapshot): string {

@@ -67,11 +67,14 @@ describe('persona daemon check 12: error classes are bounded', () => {
     assert.deepEqual([...stamps.keys()].toSorted(), [...ERROR_CLASSES].toSorted());
     assert.deepEqual(
       [...counts].filter(([, count]) => count > 0),
-      ERROR_CLASSES.filter((one) => given.has(one)).map((one) => [one, given.get(one)]),
+      ERROR_CLASSES.filter((errorClass) => given.has(errorClass)).map((errorClass) => [
+        errorClass,
+        given.get(errorClass),
+      ]),
     );
     assert.deepEqual([...given.keys()].toSorted(), ['ipc_bind_failed', 'unclassified', 'ws_connect_failed']);
     assert.equal(
-      [...counts.values()].reduce((sum, one) => sum + one, 0),
+      [...counts.values()].reduce((sum, count) => sum + count, 0),
       1000,
     );
     assert.ok(!/failure|somebody|made_up/.test(text), 'the words of an error stand in the log only');

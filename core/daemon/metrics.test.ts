@@ -46,7 +46,7 @@ function scraped(text: string): readonly Series[] {
     const [, name = '', inside = '', value = ''] = sample;
     assert.ok(types.has(name), `${name} before its type`);
     const labels = [...inside.matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)].map(
-      ([, key = '', of = '']) => [key, of] as const,
+      ([, key = '', label = '']) => [key, label] as const,
     );
     assert.equal(new Set(labels.map(([key]) => key)).size, labels.length, 'a label twice');
     series.push({ name, labels: new Map(labels), value: Number(value) });
@@ -60,7 +60,7 @@ function formatMetrics(daemon: DrivenDaemon, persona = PERSONA): string {
 
 function shown(daemon: DrivenDaemon, name: string, errorClass: ErrorClass | null = null): number | undefined {
   return scraped(formatMetrics(daemon)).find(
-    (one) => one.name === name && (one.labels.get('error_class') ?? null) === errorClass,
+    (sample) => sample.name === name && (sample.labels.get('error_class') ?? null) === errorClass,
   )?.value;
 }
 
@@ -82,7 +82,9 @@ test('persona daemon check 11: 50 personas are exactly 1,200 series, from the st
   const worn = new DrivenDaemon().connected(3);
   for (const error of ERROR_CLASSES) worn.tell({ is: 'failed', error });
   for (const daemon of [fresh, worn]) {
-    const series = scraped(formatExposition(personas.flatMap((one) => collectSamples(daemon.state, one, daemon.mono))));
+    const series = scraped(
+      formatExposition(personas.flatMap((name) => collectSamples(daemon.state, name, daemon.mono))),
+    );
     assert.equal(series.length, 1_200);
     const names = series.map(({ name, labels }) => JSON.stringify([name, ...labels]));
     assert.equal(new Set(names).size, 1_200);

@@ -15,12 +15,12 @@ const FACTS: DaemonFacts = {
   shim: { state: 'none', pid: null, restarts: 0 },
   surfaceAlive: null,
 };
-const of = (daemon: DrivenDaemon, facts: Partial<DaemonFacts> = {}) =>
+const createStatus = (daemon: DrivenDaemon, facts: Partial<DaemonFacts> = {}) =>
   toDaemonStatus(daemon.state, { ...FACTS, ...facts }, daemon);
 
 describe('the answer to status (contract 4)', () => {
   test('at the start', () => {
-    const { metrics, ...rest } = of(new DrivenDaemon());
+    const { metrics, ...rest } = createStatus(new DrivenDaemon());
     assert.match(metrics, /^# HELP daemon_up /);
     assert.deepEqual(rest, {
       ...{ pid: 4711, version: '0.1.0', uptime_s: 0, tenant_id: 't', identity: 'ada' },
@@ -38,7 +38,7 @@ describe('the answer to status (contract 4)', () => {
     daemon.turnBoundary('Stop', '1');
     daemon.accepted();
     daemon.pass(2_500);
-    const status = of(daemon, { surfaceAlive: false });
+    const status = createStatus(daemon, { surfaceAlive: false });
     assert.equal(status.fsm, 'CONNECTED');
     assert.equal(status.uptime_s, 2.5);
     assert.equal(status.heartbeat_age_s, 2.5);
@@ -55,12 +55,12 @@ describe('the answer to status (contract 4)', () => {
   test('of a stream that is lost: what was known is not fresh', () => {
     const daemon = new DrivenDaemon().connected(2);
     daemon.tell({ is: 'closed', conn: daemon.conn, code: 1006, retryAfterMs: null });
-    assert.deepEqual(of(daemon).pending, { count: 2, rev: 1, fresh: false });
-    assert.deepEqual(of(daemon).ws, { connected: false, since: null, attempts: 1 });
+    assert.deepEqual(createStatus(daemon).pending, { count: 2, rev: 1, fresh: false });
+    assert.deepEqual(createStatus(daemon).ws, { connected: false, since: null, attempts: 1 });
   });
 
   test('a flag beside the state is no state', () => {
-    assert.equal(of(new DrivenDaemon().connected(0), { surfaceAlive: false }).taxonomy, 'sleeping');
+    assert.equal(createStatus(new DrivenDaemon().connected(0), { surfaceAlive: false }).taxonomy, 'sleeping');
   });
 });
 

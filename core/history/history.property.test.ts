@@ -56,7 +56,8 @@ class Model {
 
   /** Time that is not lived through; backwards too. */
   jump(units: number): void {
-    for (let at = this.now + 1; at < this.now + units; at += 1) for (const of of this.cells.values()) of.delete(at);
+    for (let at = this.now + 1; at < this.now + units; at += 1)
+      for (const cells of this.cells.values()) cells.delete(at);
     this.now += units;
   }
 
@@ -130,8 +131,8 @@ class Real {
     void this.history.service.run(this.#end.signal);
   }
 
-  hear(of: string, now: number, what: Record<string, unknown>): void {
-    this.history.hear({ at: now * UNIT, persona: of, ...what } as HistoryFact);
+  hear(name: string, now: number, what: Record<string, unknown>): void {
+    this.history.hear({ at: now * UNIT, persona: name, ...what } as HistoryFact);
   }
 
   live(units: number): Promise<void> {
@@ -156,7 +157,7 @@ class Real {
 
   end(): void {
     this.#end.abort();
-    for (const one of [this.history, ...this.#abandoned]) one[Symbol.dispose]();
+    for (const history of [this.history, ...this.#abandoned]) history[Symbol.dispose]();
   }
 }
 
@@ -167,9 +168,9 @@ const LEVELS = (unread: number | null) => ({
 const FAULT = new Fault('refused', 'refused', { is: 'source', key: 'hive' });
 
 async function obey(command: Command, model: Model, real: Real): Promise<void> {
-  const set = (of: string, cell: Cell | null): void => {
-    model.lastCells.set(of, cell);
-    model.heard.add(of);
+  const set = (name: string, cell: Cell | null): void => {
+    model.lastCells.set(name, cell);
+    model.heard.add(name);
     model.stamp();
   };
   switch (command.is) {
@@ -193,7 +194,7 @@ async function obey(command: Command, model: Model, real: Real): Promise<void> {
       real.stop(command.is, model.now);
       model.jump(command.units);
       model.heard.clear();
-      for (const of of PERSONAS) model.lastCells.set(of, null);
+      for (const name of PERSONAS) model.lastCells.set(name, null);
       model.stamp();
       return real.start(model.now);
     case 'join':
@@ -250,38 +251,44 @@ function compare(model: Model, { history }: Real): void {
   const overview = history.overview(1);
   const firstSlot = Math.floor(now / SLOT) - 89;
   assert.equal(overview.from, firstSlot * SLOT * UNIT);
-  for (const of of PERSONAS) {
+  for (const name of PERSONAS) {
     const unread: (number | null)[] = [];
     const states: State[] = [];
     for (let slot = firstSlot; slot < firstSlot + 90; slot += 1) {
       const cells = Array.from({ length: SLOT }, (_, i) => slot * SLOT + i)
         .filter((unit) => unit <= now)
-        .map((unit) => model.at(of, unit));
+        .map((unit) => model.at(name, unit));
       unread.push(cells.findLast((cell) => cell.unread !== null)?.unread ?? null);
       states.push(cells.map(({ state }) => state).reduce((a, b) => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b)));
     }
-    const shown = overview.personas.get(of);
-    assert.deepEqual(shown?.unread ?? unread.map(() => null), unread, of);
-    assert.deepEqual(shown?.states ?? states.map(() => 'unknown'), states, of);
+    const shown = overview.personas.get(name);
+    assert.deepEqual(shown?.unread ?? unread.map(() => null), unread, name);
+    assert.deepEqual(shown?.states ?? states.map(() => 'unknown'), states, name);
 
-    const one = history.findPersona(of, 1);
-    if (one === null) {
+    const personaHistory = history.findPersona(name, 1);
+    if (personaHistory === null) {
       assert.ok(unread.every((n) => n === null) && states.every((state) => state === 'unknown'));
       continue;
     }
     for (let unit = now - HOUR; unit <= now; unit += 1) {
-      const cell = model.at(of, unit);
+      const cell = model.at(name, unit);
       const at = unit * UNIT;
-      assert.equal(one.points.findLast(([from]) => from <= at)?.[1], cell.unread, `${of} at ${unit - now}`);
+      assert.equal(
+        personaHistory.points.findLast(([from]) => from <= at)?.[1],
+        cell.unread,
+        `${name} at ${unit - now}`,
+      );
       const span: PersonaHistory['states'][number] | undefined =
-        unit === now ? one.states.at(-1) : one.states.find(({ from, to }) => from <= at && at < to);
-      assert.equal(span?.state, cell.state, `${of} at ${unit - now}`);
+        unit === now
+          ? personaHistory.states.at(-1)
+          : personaHistory.states.find(({ from, to }) => from <= at && at < to);
+      assert.equal(span?.state, cell.state, `${name} at ${unit - now}`);
     }
-    assert.equal(one.states[0]?.from, one.from);
-    assert.equal(one.states.at(-1)?.to, one.to);
-    one.states.slice(1).forEach((span, i) => {
-      assert.equal(span.from, one.states[i]?.to);
-      assert.notEqual(span.state, one.states[i]?.state);
+    assert.equal(personaHistory.states[0]?.from, personaHistory.from);
+    assert.equal(personaHistory.states.at(-1)?.to, personaHistory.to);
+    personaHistory.states.slice(1).forEach((span, i) => {
+      assert.equal(span.from, personaHistory.states[i]?.to);
+      assert.notEqual(span.state, personaHistory.states[i]?.state);
     });
   }
 }

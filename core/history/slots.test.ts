@@ -15,6 +15,6 @@ test('what changes at the border of a slot was never in it; what changes behind 
 });
 
 test('of who is first heard of in the middle, nothing is known before', () => {
-  const of = toSlots(GRID, new Map(), [at(1025, 0, 'up')]).get('ada');
-  assert.deepEqual(of, { unread: [null, null, 0, 0], states: ['unknown', 'unknown', 'up', 'up'] });
+  const slots = toSlots(GRID, new Map(), [at(1025, 0, 'up')]).get('ada');
+  assert.deepEqual(slots, { unread: [null, null, 0, 0], states: ['unknown', 'unknown', 'up', 'up'] });
 });

@@ -63,9 +63,9 @@ describe('C2 when words may be typed', () => {
       ],
     );
     fc.assert(
-      fc.property(bad, fc.string({ minLength: 1 }), (one, draft) => {
-        assert.equal(decideTyping({ ...facts(screen('')), ...one }).is, 'wait');
-        assert.notEqual(decideEnter({ ...facts(screen(TYPED_WORDS)), ...one }), 'enter');
+      fc.property(bad, fc.string({ minLength: 1 }), (badText, draft) => {
+        assert.equal(decideTyping({ ...facts(screen('')), ...badText }).is, 'wait');
+        assert.notEqual(decideEnter({ ...facts(screen(TYPED_WORDS)), ...badText }), 'enter');
         const text = draft.replaceAll(/[\s\u00a0\p{Cc}]/gu, 'x');
         assert.equal(decideTyping(facts(screen(text))).is, 'wait');
         assert.equal(decideEnter(facts(screen(`${TYPED_WORDS}${text}`))), 'leave');

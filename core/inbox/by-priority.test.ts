@@ -28,7 +28,7 @@ test('property: by priority it is what is unread and has not expired, leased or 
       const items = openItems({ db, clock });
       // They appear, so that broadcasts are theirs too.
       items.push([newItem({ to: { is: 'persona', name: 'bo' } }), newItem({})]);
-      items.push(some.map((one) => newItem(one.to.is === 'everyone' ? { ...one, session: null } : one)));
+      items.push(some.map((item) => newItem(item.to.is === 'everyone' ? { ...item, session: null } : item)));
       const lease = items.lease({ persona: 'ada', session: 's1', upTo, most: 10, forMs: 1000 });
       items.markDelivered(
         lease,
@@ -53,6 +53,6 @@ test('a thousand stands for as many or more', () => {
   using db = openDatabase(':memory:');
   const items = openItems({ db, clock: realClock });
   const some = Array.from({ length: MOST_COUNTED + 1 }, (_, i) => newItem({ priority: i === 0 ? 0 : 3 }));
-  items.push([...some, ...some.map((one) => ({ ...one, session: 's1' }))]);
+  items.push([...some, ...some.map((item) => ({ ...item, session: 's1' }))]);
   assert.deepEqual(createUnreadCounter(db)('ada', realClock.now()), [2, 0, 0, MOST_COUNTED, 0]);
 });

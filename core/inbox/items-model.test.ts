@@ -187,7 +187,7 @@ function withoutKey({ dedupKey: _, ...item }: Item): PlainItem {
 function check(rig: Rig, reference: InboxReference, now: number): void {
   for (const name of [...NAMES, 'late', 'later']) {
     for (const which of ['pending', 'delivered', 'all'] as const) {
-      const expected = reference.of(name, now, which);
+      const expected = reference.list(name, now, which);
       assert.deepEqual(rig.other.list(name, which, 1000).map(withoutKey), expected, `${which} of ${name}`);
     }
     for (const session of SESSIONS) {
@@ -202,12 +202,12 @@ function poll(rig: Rig, reference: InboxReference, now: number, cursor: number):
   reference.sweep(now);
   const levels = reference.levels();
   assert.deepEqual(
-    rig.hive.personas().map((one) => one.name),
+    rig.hive.personas().map((entry) => entry.name),
     [...reference.personas.keys()].sort(),
   );
   for (const [name, { last }] of reference.personas) {
     const { unread, urgent } = levels.get(name) ?? { unread: 0, urgent: 0 };
-    const all = reference.of(name, now, 'all');
+    const all = reference.list(name, now, 'all');
     const window = rig.hive.window(name, Math.max(0, last - cursor), never);
     assert.deepEqual([window.max, window.unread, window.urgent], [last, exactly(unread), exactly(urgent)]);
     assert.deepEqual(
@@ -244,12 +244,12 @@ test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has
       using rig = new Rig(join(home, `${made}.sqlite`), { ...fakeClock(), now: () => now });
       const reference = new InboxReference();
       const leases: { readonly lease: Lease; readonly name: string }[] = [];
-      for (const one of acts) {
+      for (const action of acts) {
         now += 1;
-        const items = 'here' in one && one.here ? rig.hive.items : rig.other;
-        switch (one.is) {
+        const items = 'here' in action && action.here ? rig.hive.items : rig.other;
+        switch (action.is) {
           case 'push': {
-            const news = one.items.map(({ ago, ttl: left, ...rest }) => ({
+            const news = action.items.map(({ ago, ttl: left, ...rest }) => ({
               ...rest,
               created: now - ago,
               expires: left === null ? null : now + left,
@@ -263,7 +263,7 @@ test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has
             break;
           }
           case 'send': {
-            const { to, from, urgent } = one;
+            const { to, from, urgent } = action;
             const { id } = rig.hive.sendNow({ to, from, urgent, content: 'hello' });
             const mail: NewItem = {
               to: { is: 'persona', name: to },
@@ -280,52 +280,52 @@ test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has
             break;
           }
           case 'lease': {
-            const lease = items.lease(one);
-            const { name, ...expected } = reference.lease(one, now);
+            const lease = items.lease(action);
+            const { name, ...expected } = reference.lease(action, now);
             assert.deepEqual({ items: lease.items.map(withoutKey), left: lease.left }, expected);
             leases.push({ lease, name });
             break;
           }
           case 'settle': {
-            const at = leases.length - 1 - one.which;
+            const at = leases.length - 1 - action.which;
             const [held] = at < 0 ? [] : leases.splice(at, 1);
             if (held === undefined) break;
             const { lease, name } = held;
             const ids = lease.items.map((item) => item.id);
-            const shown = one.shown === 'all' ? ids : ids.filter((_, i) => one.shown === 'odd' && i % 2 === 1);
-            if (one.shown === 'none') items.release(lease);
+            const shown = action.shown === 'all' ? ids : ids.filter((_, i) => action.shown === 'odd' && i % 2 === 1);
+            if (action.shown === 'none') items.release(lease);
             else items.markDelivered(lease, shown);
             reference.acknowledge(lease.persona, name, ids, shown, now);
             break;
           }
           case 'read': {
-            const last = reference.personas.get(one.persona)?.last ?? 0;
-            const which = one.which === 'all' ? 'all' : [last - one.which];
-            rig.hive.markRead(one.persona, which);
-            reference.markRead(one.persona, which, now);
+            const last = reference.personas.get(action.persona)?.last ?? 0;
+            const which = action.which === 'all' ? 'all' : [last - action.which];
+            rig.hive.markRead(action.persona, which);
+            reference.markRead(action.persona, which, now);
             break;
           }
           case 'fetch': {
-            const { persona: who, limit } = one;
+            const { persona: who, limit } = action;
             const query = { persona: who, limit, markRead: true, beforeId: null, unreadOnly: true };
             const ids = rig.hive.inbox(query).result.map((row) => row.id);
             reference.markRead(who, ids, now);
             break;
           }
           case 'wait':
-            now += one.ms;
+            now += action.ms;
             break;
           case 'crash':
             rig.reopen();
             reference.sweep(now);
             break;
           case 'reap':
-            rig.hive.reap(now - one.back);
-            reference.reap(now, now - one.back);
+            rig.hive.reap(now - action.back);
+            reference.reap(now, now - action.back);
             break;
           case 'look':
             await null; // what was known in this turn is forgotten
-            poll(rig, reference, now, one.cursor);
+            poll(rig, reference, now, action.cursor);
         }
         check(rig, reference, now);
       }

@@ -36,7 +36,7 @@ const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: START,
 
 const toAll = { to: { is: 'everyone' as const } };
 const ask: LeaseRequest = { persona: 'ada', session: null, upTo: 4, most: 20, forMs: 30_000 };
-const listIds = (some: readonly { readonly id: number }[]): number[] => some.map((one) => one.id);
+const listIds = (some: readonly { readonly id: number }[]): number[] => some.map((entry) => entry.id);
 
 /** The database, failing at the next commit while `failing` is set, and telling how each commit reached the disk. */
 function watched(db: Database): Database & { failing: boolean; readonly commits: string[] } {
@@ -98,8 +98,14 @@ describe('what is pushed', () => {
   test('A6 given a key, one persona has it once, as an item of its own or by a broadcast, whoever pushes it', () => {
     for (const key of ['k', 'k'.repeat(500)]) {
       const { items } = rig();
-      const of = (name: string, content: string) => item({ dedupKey: key, to: { is: 'persona', name }, content });
-      const some = [of('ada', 'first'), of('bo', 'second'), of('ada', 'again'), of('bo', 'again')];
+      const createFor = (name: string, content: string) =>
+        item({ dedupKey: key, to: { is: 'persona', name }, content });
+      const some = [
+        createFor('ada', 'first'),
+        createFor('bo', 'second'),
+        createFor('ada', 'again'),
+        createFor('bo', 'again'),
+      ];
       const pushed = items.push(some);
       assert.deepEqual(
         pushed.map(({ id, isNew }) => [id, isNew]),
@@ -113,7 +119,7 @@ describe('what is pushed', () => {
       );
       assert.ok(pushed.every(({ dedupKey }) => dedupKey === key));
       assert.ok(items.push(some).every(({ isNew }) => !isNew));
-      const contents = (name: string) => items.list(name, 'all', 9).map((one) => one.content);
+      const contents = (name: string) => items.list(name, 'all', 9).map((entry) => entry.content);
       assert.deepEqual([contents('ada'), contents('bo')], [['first'], ['second']]);
       items.push([item({ ...toAll, dedupKey: 'all' })]);
       assert.equal(items.push([item({ dedupKey: 'all' })])[0]?.isNew, false, 'ada has it by the broadcast');
@@ -190,7 +196,7 @@ describe('what is pushed', () => {
   test('inbox-gates 8.5: two messages of one source in one millisecond are both kept', () => {
     const { items } = rig();
     const pushed = items.push(Array.from({ length: 500 }, () => item()));
-    assert.equal(new Set(pushed.map((one) => one.dedupKey)).size, 500);
+    assert.equal(new Set(pushed.map((result) => result.dedupKey)).size, 500);
     assert.equal(items.list('ada', 'pending', 1000).length, 500);
     assert.match(pushed[0]?.dedupKey ?? '', /^event:[0-9a-f]{11}:[0-9a-f]{16}$/);
   });
@@ -201,7 +207,7 @@ describe('what is pushed', () => {
     items.push(types.map((type) => item({ type, priority: 0 })));
     assert.deepEqual(items.pending('ada', null), [7, 0, 0, 0, 0]);
     assert.deepEqual(
-      items.lease({ ...ask, upTo: 0 }).items.map((one) => [one.type, one.priority]),
+      items.lease({ ...ask, upTo: 0 }).items.map((entry) => [entry.type, entry.priority]),
       types.map((type) => [type, 0]),
     );
   });
@@ -292,9 +298,9 @@ describe('a lease', () => {
     const { items } = rig();
     items.push(Array.from({ length: 25 }, () => item()));
     items.push(Array.from({ length: 19 }, () => item({ priority: 0 })));
-    const one = items.lease(ask);
-    assert.deepEqual([one.items.length, one.left], [20, 24]);
-    items.release(one);
+    const firstLease = items.lease(ask);
+    assert.deepEqual([firstLease.items.length, firstLease.left], [20, 24]);
+    items.release(firstLease);
     items.push(Array.from({ length: 13 }, () => item({ priority: 0 })));
     const more = items.lease(ask);
     assert.deepEqual([more.items.length, more.left], [32, 25]);
@@ -373,7 +379,7 @@ describe('read and delivered', () => {
   test('a peek changes neither, to read changes one, to deliver both', () => {
     const { items, hive, time } = rig();
     items.push([item(), item(), item(toAll)]);
-    const marks = () => items.list('ada', 'all', 9).map((one) => [one.read, one.delivered]);
+    const marks = () => items.list('ada', 'all', 9).map((entry) => [entry.read, entry.delivered]);
     hive.inbox({ persona: 'ada', markRead: false, beforeId: null, limit: 9, unreadOnly: false });
     items.list('ada', 'pending', 9);
     assert.deepEqual(marks(), [
@@ -454,7 +460,7 @@ describe('a broadcast', () => {
     );
     assert.deepEqual((await hive.pending(null, going)).byAddress.get('cy'), { unread: exactly(2), urgent: exactly(0) });
     assert.deepEqual(
-      hive.personas().map((one) => one.name),
+      hive.personas().map((persona) => persona.name),
       ['ada', 'bo', 'cy'],
     );
   });

@@ -351,74 +351,74 @@ describe('a hold', () => {
     const path = freshPath();
     using theirs = openMail(path);
     for (const by of ['us', 'them']) {
-      using it = held(path);
-      it.hold(MINUTE);
-      await it.clock.advance(MINUTE - 1);
-      assert.equal(it.book.notice(nobodyFirst).length, 0);
-      await it.clock.advance(0);
-      assert.equal(it.state.ended, false);
-      read(by === 'us' ? it.db : theirs, 'ada');
-      it.book.notice(nobodyFirst);
-      await it.clock.advance(0);
-      assert.equal(it.state.ended, true);
-      assert.equal(it.clock.waiting, 0);
+      using pending = held(path);
+      pending.hold(MINUTE);
+      await pending.clock.advance(MINUTE - 1);
+      assert.equal(pending.book.notice(nobodyFirst).length, 0);
+      await pending.clock.advance(0);
+      assert.equal(pending.state.ended, false);
+      read(by === 'us' ? pending.db : theirs, 'ada');
+      pending.book.notice(nobodyFirst);
+      await pending.clock.advance(0);
+      assert.equal(pending.state.ended, true);
+      assert.equal(pending.clock.waiting, 0);
     }
   });
 
   test('ends after its time, and not before', async () => {
-    using it = held();
-    it.hold(MINUTE);
-    await it.clock.advance(MINUTE - 1);
-    assert.equal(it.state.ended, false);
-    await it.clock.advance(1);
-    assert.equal(it.state.ended, true);
-    assert.equal(it.clock.waiting, 0);
+    using pending = held();
+    pending.hold(MINUTE);
+    await pending.clock.advance(MINUTE - 1);
+    assert.equal(pending.state.ended, false);
+    await pending.clock.advance(1);
+    assert.equal(pending.state.ended, true);
+    assert.equal(pending.clock.waiting, 0);
   });
 
   test('ends on abort, without a rejection', async () => {
-    using it = held();
+    using pending = held();
     const abort = new AbortController();
-    it.hold(MINUTE, abort.signal);
-    await it.clock.advance(1);
-    assert.equal(it.state.ended, false);
+    pending.hold(MINUTE, abort.signal);
+    await pending.clock.advance(1);
+    assert.equal(pending.state.ended, false);
     abort.abort(new Error('the client went away'));
-    await it.clock.advance(0);
-    assert.equal(it.state.ended, true);
-    assert.equal(it.clock.waiting, 0);
+    await pending.clock.advance(0);
+    assert.equal(pending.state.ended, true);
+    assert.equal(pending.clock.waiting, 0);
   });
 
   test('ends when the book is closed', async () => {
-    using it = held();
-    it.hold(MINUTE);
-    it.book[Symbol.dispose]();
-    await it.clock.advance(0);
-    assert.equal(it.state.ended, true);
-    assert.equal(it.clock.waiting, 0);
+    using pending = held();
+    pending.hold(MINUTE);
+    pending.book[Symbol.dispose]();
+    await pending.clock.advance(0);
+    assert.equal(pending.state.ended, true);
+    assert.equal(pending.clock.waiting, 0);
   });
 
   test('leaves nothing on the signal of who asked, however it ended', async () => {
-    using it = held();
+    using pending = held();
     const { signal } = new AbortController();
-    it.hold(MINUTE, signal);
+    pending.hold(MINUTE, signal);
     assert.equal(getEventListeners(signal, 'abort').length, 1);
-    await it.clock.advance(MINUTE);
+    await pending.clock.advance(MINUTE);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
-    it.hold(MINUTE, signal);
-    send(it.db, 'ada');
-    it.book.notice(nobodyFirst);
-    await it.clock.advance(0);
+    pending.hold(MINUTE, signal);
+    send(pending.db, 'ada');
+    pending.book.notice(nobodyFirst);
+    await pending.clock.advance(0);
     assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 
   test('does not begin when its state is past, even by a change from elsewhere that is not noticed yet', async () => {
     const path = freshPath();
-    using it = held(path);
+    using pending = held(path);
     using theirs = openMail(path);
     send(theirs, 'bo');
-    it.hold(MINUTE);
-    assert.equal(it.clock.waiting, 0);
-    await it.clock.advance(0);
-    assert.equal(it.state.ended, true);
+    pending.hold(MINUTE);
+    assert.equal(pending.clock.waiting, 0);
+    await pending.clock.advance(0);
+    assert.equal(pending.state.ended, true);
   });
 
   test('does not begin for no time, for a signal that is aborted, or for a cursor nobody gave', async () => {
@@ -429,33 +429,33 @@ describe('a hold', () => {
       [MINUTE, going, 'from another life'],
       [MINUTE, going, ''],
     ] as const) {
-      using it = held();
-      it.hold(ms, signal, cursor ?? it.cursor);
-      assert.equal(it.clock.waiting, 0);
-      await it.clock.advance(0);
-      assert.equal(it.state.ended, true);
+      using pending = held();
+      pending.hold(ms, signal, cursor ?? pending.cursor);
+      assert.equal(pending.clock.waiting, 0);
+      await pending.clock.advance(0);
+      assert.equal(pending.state.ended, true);
     }
   });
 
   test('is one of many: each ends for its own reason', async () => {
-    using it = held();
+    using pending = held();
     const ended: string[] = [];
     const abort = new AbortController();
     const hold = (who: string, ms: number, signal: AbortSignal): void =>
-      void it.book.untilPast(it.cursor, ms, signal).then(() => ended.push(who));
+      void pending.book.untilPast(pending.cursor, ms, signal).then(() => ended.push(who));
     hold('short', 10, going);
     hold('aborted', MINUTE, abort.signal);
     hold('woken', MINUTE, going);
-    await it.clock.advance(10);
+    await pending.clock.advance(10);
     assert.deepEqual(ended, ['short']);
     abort.abort();
-    await it.clock.advance(0);
+    await pending.clock.advance(0);
     assert.deepEqual(ended, ['short', 'aborted']);
-    send(it.db, 'bo');
-    it.book.notice(nobodyFirst);
-    await it.clock.advance(0);
+    send(pending.db, 'bo');
+    pending.book.notice(nobodyFirst);
+    await pending.clock.advance(0);
     assert.deepEqual(ended, ['short', 'aborted', 'woken']);
-    assert.equal(it.clock.waiting, 0);
+    assert.equal(pending.clock.waiting, 0);
   });
 });
 
@@ -499,18 +499,18 @@ test('whatever is sent, read or deleted, here or elsewhere, counts are those of 
       const reported: string[] = [];
       using _ = book.listen((persona) => reported.push(persona));
       const changed = new Set<string>();
-      for (const one of acts) {
-        switch (one.is) {
+      for (const action of acts) {
+        switch (action.is) {
           case 'send':
-            send(one.here ? ours : theirs, one.to, one);
-            changed.add(one.to);
+            send(action.here ? ours : theirs, action.to, action);
+            changed.add(action.to);
             break;
           case 'read':
           case 'delete': {
-            if (plainly(ours).some(([who]) => who === one.name)) changed.add(one.name);
-            const by = one.here ? ours : theirs;
-            if (one.is === 'read') read(by, one.name);
-            else by.prepare('DELETE FROM inbox WHERE persona = ?').run(one.name);
+            if (plainly(ours).some(([who]) => who === action.name)) changed.add(action.name);
+            const by = action.here ? ours : theirs;
+            if (action.is === 'read') read(by, action.name);
+            else by.prepare('DELETE FROM inbox WHERE persona = ?').run(action.name);
             break;
           }
           case 'all':

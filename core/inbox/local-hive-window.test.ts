@@ -148,40 +148,40 @@ test('a window is what the table holds, whoever wrote it and whatever was read o
         last = Math.max(last, id);
         largest.set(to, id);
       };
-      for (const one of acts) {
+      for (const action of acts) {
         now += 1;
-        const hive = 'here' in one && !one.here ? theirs : ours;
-        switch (one.is) {
+        const hive = 'here' in action && !action.here ? theirs : ours;
+        switch (action.is) {
           case 'send': {
-            const { to, from, urgent } = one;
-            sent(to, hive.sendNow({ to, from, urgent, content: one.content }).id);
+            const { to, from, urgent } = action;
+            sent(to, hive.sendNow({ to, from, urgent, content: action.content }).id);
             break;
           }
           case 'storm': {
-            const mails = Array.from({ length: one.count }, (_, n) => one.to[n % one.to.length] ?? '').map((to) =>
-              hive.send({ to, from: 'zoe', content: 'storm', urgent: false }),
+            const mails = Array.from({ length: action.count }, (_, n) => action.to[n % action.to.length] ?? '').map(
+              (to) => hive.send({ to, from: 'zoe', content: 'storm', urgent: false }),
             );
             for (const mail of await Promise.all(mails)) sent(mail.to, mail.id);
             break;
           }
           case 'read':
-            hive.markRead(one.name, one.which === 'all' ? 'all' : [last - one.which, last - one.which - 1]);
+            hive.markRead(action.name, action.which === 'all' ? 'all' : [last - action.which, last - action.which - 1]);
             break;
           case 'fetch': {
-            const { name: persona, limit } = one;
+            const { name: persona, limit } = action;
             hive.inbox({ persona, limit, markRead: true, beforeId: null, unreadOnly: false });
             break;
           }
           case 'reap':
-            ours.reap(now - one.back);
+            ours.reap(now - action.back);
             break;
           case 'turn':
             await null; // what was known in this turn is forgotten
             break;
           case 'look': {
-            const cursor = toItemId(one.cursor, last);
-            const window = ours.window(one.name, cursor, never);
-            assert.deepEqual(window, { ...plainly(plain, one.name, cursor), max: largest.get(one.name) ?? 0 });
+            const cursor = toItemId(action.cursor, last);
+            const window = ours.window(action.name, cursor, never);
+            assert.deepEqual(window, { ...plainly(plain, action.name, cursor), max: largest.get(action.name) ?? 0 });
           }
         }
         if (hive === theirs) ours.changedElsewhere();

@@ -74,7 +74,7 @@ describe('sending', () => {
     const sent = await Promise.all(Array.from({ length: 100 }, (_, i) => inbox.send(mail(`p${i % 7}`, `mail ${i}`))));
     assert.equal(db.commits, 2);
     assert.deepEqual(
-      sent.map((one) => one.id),
+      sent.map((message) => message.id),
       Array.from({ length: 100 }, (_, i) => i + 1),
     );
   });
@@ -177,7 +177,7 @@ describe('sending', () => {
     broken = true;
     const failed = await Promise.allSettled([inbox.send(mail('ada')), inbox.send(mail('bo'))]);
     assert.deepEqual(
-      failed.map((one) => one.status),
+      failed.map((result) => result.status),
       ['rejected', 'rejected'],
     );
     assert.deepEqual([inbox.personas(), woken], [[], []]);

@@ -79,43 +79,43 @@ describe('the newest mail in memory, by itself', () => {
   }
 
   test('knows from the start that nothing is above the last message, and nothing of what is below', () => {
-    using it = memory({ before: ['ada', 'bo', 'ada'] });
+    using inbox = memory({ before: ['ada', 'bo', 'ada'] });
     for (const _ of [1, 2]) {
-      assert.deepEqual(it.above('ada', 3), []);
-      assert.deepEqual(it.above('ada', 99), []);
-      assert.equal(it.above('ada', 2), null);
-      assert.deepEqual(it.above('bo', 2), []);
-      assert.equal(it.above('bo', 1), null);
-      assert.deepEqual(it.above('nobody', 0), []);
-      it.recent.catchUp(); // nothing came
+      assert.deepEqual(inbox.above('ada', 3), []);
+      assert.deepEqual(inbox.above('ada', 99), []);
+      assert.equal(inbox.above('ada', 2), null);
+      assert.deepEqual(inbox.above('bo', 2), []);
+      assert.equal(inbox.above('bo', 1), null);
+      assert.deepEqual(inbox.above('nobody', 0), []);
+      inbox.recent.catchUp(); // nothing came
     }
   });
 
   test('has what came since in order, down to the last message before it', () => {
-    using it = memory({ before: ['ada', 'bo', 'bo'] });
-    it.add('ada'); // 4
-    it.add('new'); // 5
-    it.recent.catchUp();
-    it.add('ada'); // 6
-    it.recent.catchUp();
-    it.recent.catchUp();
-    assert.equal(it.above('ada', 0), null);
-    assert.deepEqual(it.above('ada', 1), [4, 6]);
-    assert.deepEqual(it.above('ada', 2), [4, 6]);
-    assert.deepEqual(it.above('ada', 4), [6]);
-    assert.deepEqual(it.above('ada', 5), [6]);
-    assert.deepEqual(it.above('ada', 6), []);
-    assert.deepEqual(it.above('ada', 7), []);
-    assert.deepEqual(it.above('new', 0), [5]);
-    assert.equal(it.above('bo', 2), null);
+    using inbox = memory({ before: ['ada', 'bo', 'bo'] });
+    inbox.add('ada'); // 4
+    inbox.add('new'); // 5
+    inbox.recent.catchUp();
+    inbox.add('ada'); // 6
+    inbox.recent.catchUp();
+    inbox.recent.catchUp();
+    assert.equal(inbox.above('ada', 0), null);
+    assert.deepEqual(inbox.above('ada', 1), [4, 6]);
+    assert.deepEqual(inbox.above('ada', 2), [4, 6]);
+    assert.deepEqual(inbox.above('ada', 4), [6]);
+    assert.deepEqual(inbox.above('ada', 5), [6]);
+    assert.deepEqual(inbox.above('ada', 6), []);
+    assert.deepEqual(inbox.above('ada', 7), []);
+    assert.deepEqual(inbox.above('new', 0), [5]);
+    assert.equal(inbox.above('bo', 2), null);
   });
 
   test('tells rows as they are', () => {
-    using it = memory();
+    using inbox = memory();
     const text = 'a\0é漢😀';
-    it.add('ada', text);
-    it.recent.catchUp();
-    assert.deepEqual(it.recent.above('ada', 0), [
+    inbox.add('ada', text);
+    inbox.recent.catchUp();
+    assert.deepEqual(inbox.recent.above('ada', 0), [
       { id: 1, from: 'zoe', created: formatIso(1_750_000_000_000), content: text, read: false },
     ]);
   });
@@ -124,121 +124,121 @@ describe('the newest mail in memory, by itself', () => {
     const texts = ['', 'a'.repeat(7), 'é'.repeat(4), '漢\0漢x', 'a'.repeat(9), '\0'.repeat(9), '😀'.repeat(9)];
     const wanted = ['', 'a'.repeat(7), 'é'.repeat(4), '漢\0漢x', 'a'.repeat(8), '\0'.repeat(8), '😀😀'];
     for (const headBytes of [8, null]) {
-      using it = memory({ headBytes });
-      for (const text of texts) it.add('ada', text);
-      it.recent.catchUp();
+      using inbox = memory({ headBytes });
+      for (const text of texts) inbox.add('ada', text);
+      inbox.recent.catchUp();
       assert.deepEqual(
-        it.recent.above('ada', 0)?.map((row) => row.content),
+        inbox.recent.above('ada', 0)?.map((row) => row.content),
         headBytes === null ? texts.map(() => null) : wanted,
       );
     }
   });
 
   test('forgets one inbox up to its last message, and no other', () => {
-    using it = memory();
-    it.add('ada'); // 1
-    it.add('bo'); // 2
-    it.recent.catchUp();
-    it.recent.forget('ada');
-    it.recent.forget('nobody');
-    assert.equal(it.above('ada', 0), null);
-    assert.deepEqual(it.above('ada', 1), []);
-    assert.deepEqual(it.above('bo', 0), [2]);
-    it.add('ada'); // 3
-    it.recent.catchUp();
-    assert.equal(it.above('ada', 0), null);
-    assert.deepEqual(it.above('ada', 1), [3]);
+    using inbox = memory();
+    inbox.add('ada'); // 1
+    inbox.add('bo'); // 2
+    inbox.recent.catchUp();
+    inbox.recent.forget('ada');
+    inbox.recent.forget('nobody');
+    assert.equal(inbox.above('ada', 0), null);
+    assert.deepEqual(inbox.above('ada', 1), []);
+    assert.deepEqual(inbox.above('bo', 0), [2]);
+    inbox.add('ada'); // 3
+    inbox.recent.catchUp();
+    assert.equal(inbox.above('ada', 0), null);
+    assert.deepEqual(inbox.above('ada', 1), [3]);
   });
 
   test('has mail that came before an inbox was forgotten and was not read by then', () => {
-    using it = memory({ before: ['ada'] });
-    it.add('ada'); // 2
-    it.recent.forget('ada');
-    it.recent.catchUp();
-    assert.deepEqual(it.above('ada', 1), [2]);
-    assert.equal(it.above('ada', 0), null);
+    using inbox = memory({ before: ['ada'] });
+    inbox.add('ada'); // 2
+    inbox.recent.forget('ada');
+    inbox.recent.catchUp();
+    assert.deepEqual(inbox.above('ada', 1), [2]);
+    assert.equal(inbox.above('ada', 0), null);
   });
 
   test('forgets all, and takes where each inbox stands from the table', () => {
-    using it = memory();
-    it.add('ada'); // 1
-    it.add('bo'); // 2
-    it.recent.catchUp();
-    it.add('cy'); // 3, not read yet
-    it.recent.forget(null);
+    using inbox = memory();
+    inbox.add('ada'); // 1
+    inbox.add('bo'); // 2
+    inbox.recent.catchUp();
+    inbox.add('cy'); // 3, not read yet
+    inbox.recent.forget(null);
     for (const [name, last] of [
       ['ada', 1],
       ['bo', 2],
       ['cy', 3],
     ] as const) {
-      assert.equal(it.above(name, last - 1), null);
-      assert.deepEqual(it.above(name, last), []);
+      assert.equal(inbox.above(name, last - 1), null);
+      assert.deepEqual(inbox.above(name, last), []);
     }
-    it.add('ada'); // 4
-    it.recent.catchUp();
-    assert.deepEqual(it.above('ada', 1), [4]);
+    inbox.add('ada'); // 4
+    inbox.recent.catchUp();
+    assert.deepEqual(inbox.above('ada', 1), [4]);
   });
 
   test('has all of its room again when it forgot all', () => {
-    using it = memory();
-    it.many('ada', 1500);
-    it.recent.catchUp();
-    it.recent.forget(null);
+    using inbox = memory();
+    inbox.many('ada', 1500);
+    inbox.recent.catchUp();
+    inbox.recent.forget(null);
     for (const name of ['bo', 'cy', 'di', 'ed']) {
-      it.many(name, HELD / 4);
-      it.recent.catchUp();
+      inbox.many(name, HELD / 4);
+      inbox.recent.catchUp();
     }
     assert.deepEqual(
-      ['bo', 'cy', 'di', 'ed'].map((name) => it.above(name, 0)?.length),
+      ['bo', 'cy', 'di', 'ed'].map((name) => inbox.above(name, 0)?.length),
       [HELD / 4, HELD / 4, HELD / 4, HELD / 4],
     );
   });
 
   test('goes on when the newest mail, and then all of it, was deleted', () => {
-    using it = memory({ before: ['ada', 'bo'] });
-    it.add('ada'); // 3
-    it.recent.catchUp();
+    using inbox = memory({ before: ['ada', 'bo'] });
+    inbox.add('ada'); // 3
+    inbox.recent.catchUp();
     for (const where of ['seq = 3', 'true']) {
-      it.db.exec(`DELETE FROM inbox WHERE ${where}`);
-      it.recent.forget(null);
-      it.recent.catchUp();
-      assert.deepEqual(it.above('ada', 3), []);
-      assert.equal(it.above('ada', 2), null);
+      inbox.db.exec(`DELETE FROM inbox WHERE ${where}`);
+      inbox.recent.forget(null);
+      inbox.recent.catchUp();
+      assert.deepEqual(inbox.above('ada', 3), []);
+      assert.equal(inbox.above('ada', 2), null);
     }
-    it.add('ada'); // 4
-    it.recent.catchUp();
-    assert.deepEqual(it.above('ada', 3), [4]);
+    inbox.add('ada'); // 4
+    inbox.recent.catchUp();
+    assert.deepEqual(inbox.above('ada', 3), [4]);
   });
 
   test('holds 2,000 rows that came at once; of one more it holds none, and knows that', () => {
     for (const count of [HELD, HELD + 1]) {
-      using it = memory({ before: ['ada', 'bo'] });
-      const ids = it.many('ada', count);
+      using inbox = memory({ before: ['ada', 'bo'] });
+      const ids = inbox.many('ada', count);
       const last = ids.at(-1) ?? 0;
-      it.recent.catchUp();
-      assert.deepEqual(it.above('ada', 1), count === HELD ? ids : null);
-      assert.deepEqual(it.above('ada', last), []);
-      assert.equal(it.above('ada', last - 1)?.length ?? null, count === HELD ? 1 : null);
-      assert.deepEqual(it.above('bo', 2), []);
-      const next = it.add('ada');
-      it.recent.catchUp();
-      assert.deepEqual(it.above('ada', last), [next]);
+      inbox.recent.catchUp();
+      assert.deepEqual(inbox.above('ada', 1), count === HELD ? ids : null);
+      assert.deepEqual(inbox.above('ada', last), []);
+      assert.equal(inbox.above('ada', last - 1)?.length ?? null, count === HELD ? 1 : null);
+      assert.deepEqual(inbox.above('bo', 2), []);
+      const next = inbox.add('ada');
+      inbox.recent.catchUp();
+      assert.deepEqual(inbox.above('ada', last), [next]);
     }
   });
 
   test('lets the older go for what comes when it is full, also of the same inbox', () => {
-    using it = memory();
-    const ada = it.many('ada', 1500);
-    it.recent.catchUp();
-    const bo = it.many('bo', 500);
-    it.recent.catchUp();
-    assert.deepEqual([it.above('ada', 0), it.above('bo', 0)], [ada, bo]);
-    const one = it.add('ada');
-    it.recent.catchUp();
-    assert.equal(it.above('ada', 0), null);
-    assert.deepEqual(it.above('ada', ada.at(-1) ?? 0), [one]);
-    assert.equal(it.above('bo', 0), null);
-    assert.deepEqual(it.above('bo', bo.at(-1) ?? 0), []);
+    using inbox = memory();
+    const ada = inbox.many('ada', 1500);
+    inbox.recent.catchUp();
+    const bo = inbox.many('bo', 500);
+    inbox.recent.catchUp();
+    assert.deepEqual([inbox.above('ada', 0), inbox.above('bo', 0)], [ada, bo]);
+    const newest = inbox.add('ada');
+    inbox.recent.catchUp();
+    assert.equal(inbox.above('ada', 0), null);
+    assert.deepEqual(inbox.above('ada', ada.at(-1) ?? 0), [newest]);
+    assert.equal(inbox.above('bo', 0), null);
+    assert.deepEqual(inbox.above('bo', bo.at(-1) ?? 0), []);
   });
 });
 
@@ -282,9 +282,9 @@ describe('the newest mail in memory', () => {
     const sent = Array.from({ length: 2500 }, () => send(hive, 'ada'));
     await null;
     assert.deepEqual(idsAbove(hive, 'ada', sent[0] ?? 0), sent.slice(1));
-    const one = send(hive, 'ada');
+    const newest = send(hive, 'ada');
     await null;
-    assert.deepEqual(idsAbove(hive, 'ada', sent.at(-1) ?? 0), [one]);
+    assert.deepEqual(idsAbove(hive, 'ada', sent.at(-1) ?? 0), [newest]);
   });
 });
 

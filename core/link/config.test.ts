@@ -108,7 +108,10 @@ describe('what was installed', () => {
       found.map(({ is, name }) => `${is} ${name}`),
       ['bad a-file', 'good acme-ada', 'bad acme-bad', 'good acme-bo', 'bad acme-cy'],
     );
-    assert.match(found.map((one) => (one.is === 'bad' ? one.why : '')).join('\n'), /acme-cy holds the daemon acme-ada/);
+    assert.match(
+      found.map((result) => (result.is === 'bad' ? result.why : '')).join('\n'),
+      /acme-cy holds the daemon acme-ada/,
+    );
   });
 });
 

@@ -11,7 +11,7 @@ test('however a stream is cut into chunks, its lines come whole, each once and i
     fc.property(fc.array(piece), fc.array(fc.nat(40)), (lines, cuts) => {
       const all = bytes(lines.map((line) => `${line}\n`).join(''));
       const cut = createLineCutter(1000);
-      const at = [0, ...cuts.map((one) => Math.min(one, all.length)).toSorted((a, b) => a - b), all.length];
+      const at = [0, ...cuts.map((offset) => Math.min(offset, all.length)).toSorted((a, b) => a - b), all.length];
       const got = at.slice(1).flatMap((end, i) => {
         const { lines: found, isOver } = cut(all.subarray(at[i], end));
         assert.equal(isOver, false);

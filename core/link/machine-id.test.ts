@@ -25,7 +25,7 @@ describe('a name for this machine in labels and records', () => {
   });
 
   test("this machine's own", () => {
-    const path = ['/etc/machine-id', '/var/lib/dbus/machine-id'].find((one) => existsSync(one));
+    const path = ['/etc/machine-id', '/var/lib/dbus/machine-id'].find((candidate) => existsSync(candidate));
     assert.equal(readMachineId(), toMachineId(path === undefined ? null : readFileSync(path, 'utf8'), hostname()));
   });
 });

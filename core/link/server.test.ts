@@ -168,8 +168,8 @@ describe('the control socket of a daemon', () => {
     try {
       const token = readToken(at.dir);
       for (const wire of wires) wire.say(line(token, { verb: 'resume_surface' }));
-      await until('an answer or an end for each', () => wires.every((one) => one.text() !== '' || one.isOver()));
-      assert.equal(wires.filter((one) => one.text() !== '').length, 64);
+      await until('an answer or an end for each', () => wires.every((wire) => wire.text() !== '' || wire.isOver()));
+      assert.equal(wires.filter((wire) => wire.text() !== '').length, 64);
     } finally {
       for (const wire of wires) wire[Symbol.dispose]();
     }

@@ -98,15 +98,18 @@ test('a command is told the nonce of its event, and neither its clocks nor its c
 test('stranded and dormant inboxes come with commas between them; urgent mail has its reason only', () => {
   const head = { ...common, event: 'alert', event_id: 'e' } as const;
   const own = /_(REASON|FAILURES|STRANDED|DORMANT|URGENT\w*)$/;
-  const of = (event: Event) => {
+  const listOwnVariables = (event: Event) => {
     const env = kijitomon(toExecEnv(event, { KIJITOMON_DORMANT: 'inherited' }));
     return Object.fromEntries(Object.entries(env).filter(([name]) => own.test(name)));
   };
   const stranded = { ...head, reason: 'stranded', stranded_inboxes: ['adda', 'all'] } as const;
   const expected = { KIJITOMON_REASON: 'stranded', KIJITOMON_STRANDED: 'adda,all' };
-  assert.deepEqual(of(stranded), expected);
-  assert.deepEqual(of({ ...stranded, dormant_inboxes: ['old'] }), { ...expected, KIJITOMON_DORMANT: 'old' });
-  assert.deepEqual(of({ ...head, reason: 'urgent-unanswered', urgent_unanswered: ['bo'] }), {
+  assert.deepEqual(listOwnVariables(stranded), expected);
+  assert.deepEqual(listOwnVariables({ ...stranded, dormant_inboxes: ['old'] }), {
+    ...expected,
+    KIJITOMON_DORMANT: 'old',
+  });
+  assert.deepEqual(listOwnVariables({ ...head, reason: 'urgent-unanswered', urgent_unanswered: ['bo'] }), {
     KIJITOMON_REASON: 'urgent-unanswered',
   });
 });

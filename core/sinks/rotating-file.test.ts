@@ -43,10 +43,10 @@ function idsIn(files: FakeFiles): number[] {
   for (const name of [9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((n) => (n === 0 ? PATH : `${PATH}.${n}`))) {
     const text = files.text(name) ?? '';
     assert.ok(text === '' || text.endsWith('\n'), `${name} ends in a torn line: ${text.slice(-20)}`);
-    for (const one of text.split('\n').slice(0, -1)) {
-      if (JSON.parse(one).event === 'torn') continue;
-      const found = parseEventLine(one);
-      assert.ok(found?.event === 'new', `${name} holds a line that is no event: ${one}`);
+    for (const rawLine of text.split('\n').slice(0, -1)) {
+      if (JSON.parse(rawLine).event === 'torn') continue;
+      const found = parseEventLine(rawLine);
+      assert.ok(found?.event === 'new', `${name} holds a line that is no event: ${rawLine}`);
       ids.push(found.id);
     }
   }

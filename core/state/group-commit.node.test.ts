@@ -137,10 +137,10 @@ describe('by default', () => {
     const first = group.add('first').then(() => group.add('answered'));
     const later = (async () => {
       await null;
-      const one = group.add('soon');
+      const soon = group.add('soon');
       await null;
       await null;
-      return await Promise.all([one, group.add('later')]);
+      return await Promise.all([soon, group.add('later')]);
     })();
     const ticked = new Promise<string>((resolve) => process.nextTick(() => resolve(group.add('tick'))));
     await Promise.all([first, later, ticked]);
@@ -160,10 +160,10 @@ describe('by default', () => {
     });
     for (let turn = 0; turn < 3; turn += 1) {
       await inputs.arrive();
-      const [one, two] = seen[0] === 'input 1' ? [1, 2] : [2, 1];
-      const rest = `${one}b ${one}c ${two}a ${two}b ${two}c`;
-      const alone = [`input ${one}`, `commit ${one}a`, `input ${two}`, `commit ${rest}`];
-      const crowd = [`input ${one}`, `input ${two}`, `commit ${one}a ${rest}`];
+      const [first, second] = seen[0] === 'input 1' ? [1, 2] : [2, 1];
+      const rest = `${first}b ${first}c ${second}a ${second}b ${second}c`;
+      const alone = [`input ${first}`, `commit ${first}a`, `input ${second}`, `commit ${rest}`];
+      const crowd = [`input ${first}`, `input ${second}`, `commit ${first}a ${rest}`];
       assert.deepEqual(seen.splice(0), turn === 0 ? alone : crowd);
     }
     assert.equal((await Promise.all(answers)).length, 18);
@@ -190,8 +190,8 @@ describe('by default', () => {
       seen.push(`handled ${from}`);
     });
     await inputs.arrive();
-    const [one, two] = seen[1] === 'handled 1' ? [1, 2] : [2, 1];
-    assert.deepEqual(seen, [`commit ${one}`, `handled ${one}`, `handled ${two}`, `commit ${two}`]);
+    const [first, second] = seen[1] === 'handled 1' ? [1, 2] : [2, 1];
+    assert.deepEqual(seen, [`commit ${first}`, `handled ${first}`, `handled ${second}`, `commit ${second}`]);
     await Promise.all(answers);
   });
 

@@ -3,20 +3,21 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { computeEventsPaths, computeStatePaths } from './stem.ts';
 
-const one = (base: string, persona: string): string | undefined => computeStatePaths(base, [persona]).get(persona);
+const computeStatePath = (base: string, persona: string): string | undefined =>
+  computeStatePaths(base, [persona]).get(persona);
 
 test('BASE.json and a persona become BASE.PERSONA.json', () => {
-  assert.equal(one('/s/hive.json', 'argus'), '/s/hive.argus.json');
-  assert.equal(one('/s/hive', 'argus'), '/s/hive.argus.json');
-  assert.equal(one('/s.d/hive', 'argus'), '/s.d/hive.argus.json');
-  assert.equal(one('/s/hive.state', 'argus'), '/s/hive.argus.state');
+  assert.equal(computeStatePath('/s/hive.json', 'argus'), '/s/hive.argus.json');
+  assert.equal(computeStatePath('/s/hive', 'argus'), '/s/hive.argus.json');
+  assert.equal(computeStatePath('/s.d/hive', 'argus'), '/s.d/hive.argus.json');
+  assert.equal(computeStatePath('/s/hive.state', 'argus'), '/s/hive.argus.state');
 });
 
 test('a base that ends in .PERSONA or is PERSONA is used as it is', () => {
   for (const base of ['/s/hive.argus.json', '/s/argus.json', '/s/hive.argus', '/s/argus']) {
-    assert.equal(one(base, 'argus'), base);
+    assert.equal(computeStatePath(base, 'argus'), base);
   }
-  assert.equal(one('/s/hive.argus.json', 'gus'), '/s/hive.argus.gus.json');
+  assert.equal(computeStatePath('/s/hive.argus.json', 'gus'), '/s/hive.argus.gus.json');
 });
 
 test('folded, a name is in lower case and finds the base that ends in it; two that fall together are still two files', () => {
@@ -30,10 +31,10 @@ test('folded, a name is in lower case and finds the base that ends in it; two th
 });
 
 test('Unicode letters and digits stay, everything else becomes _', () => {
-  assert.equal(one('/s/hive.json', 'ünïcode٣'), '/s/hive.ünïcode٣.json');
-  assert.equal(one('/s/hive.json', '../../x'), '/s/hive..._.._x.json');
-  assert.equal(one('/s/hive.json', 'a/b c😀'), '/s/hive.a_b_c_.json');
-  assert.equal(one('/s/hive.json', 'CON'), '/s/hive.CON.json');
+  assert.equal(computeStatePath('/s/hive.json', 'ünïcode٣'), '/s/hive.ünïcode٣.json');
+  assert.equal(computeStatePath('/s/hive.json', '../../x'), '/s/hive..._.._x.json');
+  assert.equal(computeStatePath('/s/hive.json', 'a/b c😀'), '/s/hive.a_b_c_.json');
+  assert.equal(computeStatePath('/s/hive.json', 'CON'), '/s/hive.CON.json');
 });
 
 test('every {persona} of a template is replaced, and no persona is a way out of the folder', () => {
@@ -54,9 +55,9 @@ test('D21: where two names fall together, the plainly spelled one keeps the name
 
 test('the answer does not depend on the order of the directory', () => {
   const names = ['A b', 'a_B', 'a b', 'Ab'];
-  const there = computeStatePaths('/s/hive.json', names);
+  const forward = computeStatePaths('/s/hive.json', names);
   const back = computeStatePaths('/s/hive.json', names.toReversed());
-  for (const name of names) assert.equal(there.get(name), back.get(name));
+  for (const name of names) assert.equal(forward.get(name), back.get(name));
 });
 
 test('a persona that joins later never takes a path that is in use', () => {
@@ -68,7 +69,7 @@ test('a persona that joins later never takes a path that is in use', () => {
 });
 
 test('a name that is too long for a disk is cut at a character and gets a hash', () => {
-  const path = one('/s/hive.json', 'あ'.repeat(300)) ?? '';
+  const path = computeStatePath('/s/hive.json', 'あ'.repeat(300)) ?? '';
   assert.match(path, /^\/s\/hive\.あ{60}~[0-9a-f]{6}\.json$/);
 });
 

@@ -98,10 +98,10 @@ test('a file of the later monitor is taken over with its pin', () => {
     [{ pin_forced: false, pin_evidence_intact: true, state_corrupt: false, unread_hidden: false }, {}],
     [{ emitted_above: null, gap_alerted: null, pin_forced: null, pin_release_at: null }, {}],
   ];
-  for (const [its, ours] of cases) {
-    put({ ...GOOD, ...its });
+  for (const [fields, ours] of cases) {
+    put({ ...GOOD, ...fields });
     const saved = { cursor: 7, state: 'UP', consecutive_failures: 0, ...ours };
-    assert.deepEqual(file().read(), { is: 'valid', saved }, JSON.stringify(its));
+    assert.deepEqual(file().read(), { is: 'valid', saved }, JSON.stringify(fields));
   }
 });
 
@@ -155,28 +155,28 @@ test('trap 31: pin_forced 1 is no false and no true: whatever is odd in a pin ma
 });
 
 test('trap 34: a persona that is respelled in another case has its position; any other difference is another inbox', () => {
-  const of = (change: Partial<Record<0 | 1 | 2 | 3 | 4, JsonValue>>): JsonValue =>
+  const createIdentity = (change: Partial<Record<0 | 1 | 2 | 3 | 4, JsonValue>>): JsonValue =>
     (IDENTITY as readonly JsonValue[]).map((item, n) => change[n as 0] ?? item);
-  put({ ...GOOD, identity: of({ 4: [['persona', 'Ada']] }) });
+  put({ ...GOOD, identity: createIdentity({ 4: [['persona', 'Ada']] }) });
   const read = file().read();
   assert.ok(read.is === 'respelled', read.is);
   assert.deepEqual([read.saved.cursor, read.expected], [7, IDENTITY]);
   const others: readonly JsonValue[] = [
-    of({ 0: 'HTTP' }),
-    of({ 1: 'LOCALHOST' }),
-    of({ 2: 80 }),
-    of({ 3: '/API/inbox' }),
-    of({ 4: [['Persona', 'ada']] }),
-    of({ 4: [['persona', 'adah']] }),
-    of({ 4: [['persona', 'ada'], ['x', 'y']] }), // biome-ignore format: one query
-    of({ 4: 'persona=ada' }),
+    createIdentity({ 0: 'HTTP' }),
+    createIdentity({ 1: 'LOCALHOST' }),
+    createIdentity({ 2: 80 }),
+    createIdentity({ 3: '/API/inbox' }),
+    createIdentity({ 4: [['Persona', 'ada']] }),
+    createIdentity({ 4: [['persona', 'adah']] }),
+    createIdentity({ 4: [['persona', 'ada'], ['x', 'y']] }), // biome-ignore format: one query
+    createIdentity({ 4: 'persona=ada' }),
     ['x'],
   ];
   for (const identity of others) {
     put({ ...GOOD, identity });
     assert.equal(file().read().is, 'mismatch', JSON.stringify(identity));
   }
-  put({ ...GOOD, identity: of({ 4: [['persona', 'Ada']] }), pin_forced: 1 });
+  put({ ...GOOD, identity: createIdentity({ 4: [['persona', 'Ada']] }), pin_forced: 1 });
   assert.equal(file().read().is, 'corrupt');
 });
 

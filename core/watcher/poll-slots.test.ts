@@ -186,7 +186,7 @@ describe('work that is done at once', () => {
         return n;
       }),
     );
-    assert.ok(all.every((one) => one instanceof Promise));
+    assert.ok(all.every((promise) => promise instanceof Promise));
     const allOutcomes = Promise.allSettled(all);
     await null;
     assert.deepEqual(done, []);
@@ -195,7 +195,7 @@ describe('work that is done at once', () => {
     const asked = Array.from({ length: 1000 }, (_, n) => n);
     assert.deepEqual(done, asked);
     assert.deepEqual(
-      outcomes.map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason))),
+      outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : String(outcome.reason))),
       asked.map((n) => (n % 10 === 9 ? `Error: broken ${n}` : n)),
     );
     await leave[1]?.();

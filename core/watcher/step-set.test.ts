@@ -343,10 +343,10 @@ describe('what the events of a set carry', () => {
 
   test('a set is told in parts, and mail before what only changed', () => {
     const all = Array.from({ length: 120 }, (_, i) => item({ key: `k${i}` }));
-    let { state } = after(opened, ...all.slice(0, 70).map((one) => ({ ...one, fingerprint: 'x' })));
+    let { state } = after(opened, ...all.slice(0, 70).map((entry) => ({ ...entry, fingerprint: 'x' })));
     const parts: string[] = [];
     for (let more = true; more; ) {
-      const out = poll(state, ...all.slice(10).map((one) => ({ ...one, changed: 'delivered' as const })));
+      const out = poll(state, ...all.slice(10).map((entry) => ({ ...entry, changed: 'delivered' as const })));
       more = out.more;
       state = answer(out, out.batch.length, T0, rules).state;
       parts.push(`${out.batch.length} ${out.batch[0]?.event}-${out.batch.at(-1)?.event}`);

@@ -29,9 +29,9 @@ const from = performance.now();
 const read = how === 'journal' ? byJournal() : byParse();
 const took = performance.now() - from;
 const grew = process.memoryUsage.rss() - before;
-const { of, ...found } = read;
+const { subject, ...found } = read;
 const cost: Cost = { took, ...found, grew, holds: inUse() - empty };
-if (of === null && how === 'journal') throw new Error('the journal was let go before it was measured');
+if (subject === null && how === 'journal') throw new Error('the journal was let go before it was measured');
 process.stdout.write(`${JSON.stringify(cost)}\n`);
 
 function byJournal() {
@@ -40,7 +40,7 @@ function byJournal() {
   const { view } = journal;
   if (view === null) throw new Error(`${events} is off`);
   const { attention_required, entities } = toBoardSummary(view.replay.projection);
-  return { records: view.replay.applied, attention: attention_required.total, entities, of: journal };
+  return { records: view.replay.applied, attention: attention_required.total, entities, subject: journal };
 }
 
 function byParse() {
@@ -57,7 +57,7 @@ function byParse() {
       start = end + 1;
     }
   }
-  return { records, attention: 0, entities: 0, of: null };
+  return { records, attention: 0, entities: 0, subject: null };
 }
 
 function inUse(): number {

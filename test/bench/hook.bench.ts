@@ -47,7 +47,7 @@ interface Rig {
 
 async function asked({ hook, stdin, items }: Rig) {
   let n = 0;
-  const one = (): Promise<number> => {
+  const drainItem = (): Promise<number> => {
     n += 1;
     const more = { session: null, created: realClock.now(), expires: null, dedupKey: `${n}` } as const;
     items.push([
@@ -55,8 +55,8 @@ async function asked({ hook, stdin, items }: Rig) {
     ]);
     return timed(hook, [], stdin, 'additionalContext');
   };
-  for (let i = 0; i < 3; i += 1) await one(); // fills the compile cache
-  const [own, floor] = await inTurns(ASKED_RUNS, one, () => timed(process.execPath, ['-e', '0'], '', ''));
+  for (let i = 0; i < 3; i += 1) await drainItem(); // fills the compile cache
+  const [own, floor] = await inTurns(ASKED_RUNS, drainItem, () => timed(process.execPath, ['-e', '0'], '', ''));
   return {
     figure: `${ms(own)} (${(own / floor).toFixed(2)} x)`,
     floor: `${ms(floor)} node -e 0`,
@@ -65,12 +65,12 @@ async function asked({ hook, stdin, items }: Rig) {
 }
 
 /** Medians of both, run in turns so that the machine's moods meet both. */
-async function inTurns(runs: number, one: () => Promise<number>, other: () => Promise<number>) {
+async function inTurns(runs: number, measure: () => Promise<number>, measureFloor: () => Promise<number>) {
   const own: number[] = [];
   const floor: number[] = [];
   for (let i = 0; i < runs; i += 1) {
-    own.push(await one());
-    floor.push(await other());
+    own.push(await measure());
+    floor.push(await measureFloor());
   }
   return [quantile(own, 0.5), quantile(floor, 0.5)] as const;
 }

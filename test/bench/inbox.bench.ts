@@ -163,8 +163,8 @@ async function queued() {
   const machine = { disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
   const from = performance.now();
   let running = writings.length;
-  const ended = writings.map((one) =>
-    done(startWriter(one.name.startsWith('c') ? program : null, one)).finally(() => {
+  const ended = writings.map((writing) =>
+    done(startWriter(writing.name.startsWith('c') ? program : null, writing)).finally(() => {
       running -= 1;
     }),
   );
@@ -180,13 +180,13 @@ async function queued() {
   await all;
   check();
   const took = performance.now() - from;
-  const there = db
+  const stored = db
     .prepare<{ content: string }>('SELECT content FROM inbox')
     .all()
     .map(({ content }) => content);
-  const seen = new Set(there);
+  const seen = new Set(stored);
   const lost = writings.flatMap(listWritten).filter((line) => !seen.has(line)).length;
-  const twice = there.length - seen.size;
+  const twice = stored.length - seen.size;
   return {
     figure: `${lost} lost, ${twice} twice; ${drained} drains, ${aSecond((12_000 * 1000) / took)}`,
     floor: 'none: as fast as they write',

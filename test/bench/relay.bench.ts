@@ -57,15 +57,15 @@ async function pushToLine() {
 
 /** p50 of a request that another client of the server answers. */
 async function roundTrip(url: string, token: string): Promise<number> {
-  const [one, other] = await Promise.all([connect({ servers: url, token }), connect({ servers: url, token })]);
-  other.subscribe('floor', { callback: (_error, message) => void message.respond(message.data) });
-  await other.flush();
+  const [client, responder] = await Promise.all([connect({ servers: url, token }), connect({ servers: url, token })]);
+  responder.subscribe('floor', { callback: (_error, message) => void message.respond(message.data) });
+  await responder.flush();
   const took: number[] = [];
   for (let i = 0; i < COUNT; i += 1) {
     const from = performance.now();
-    await one.request('floor', 'x');
+    await client.request('floor', 'x');
     took.push(performance.now() - from);
   }
-  await Promise.all([one.close(), other.close()]);
+  await Promise.all([client.close(), responder.close()]);
   return quantile(took, 0.5);
 }

@@ -146,10 +146,10 @@ const TOKENS: readonly (readonly [readonly string[], string])[] = [
 describe('S12: every route of the server', () => {
   test('is asked: there are those everybody knows of', () => {
     const names = new Set(rig.server.routes);
-    for (const one of 'GET /,GET /status.json,GET /healthz,GET /readyz,GET /metrics,GET /openapi.json,GET /api/v1/stream,GET /api/v1/events,POST /api/send,POST /api/v1/token,POST /api/v1/actions/:name'.split(
+    for (const name of 'GET /,GET /status.json,GET /healthz,GET /readyz,GET /metrics,GET /openapi.json,GET /api/v1/stream,GET /api/v1/events,POST /api/send,POST /api/v1/token,POST /api/v1/actions/:name'.split(
       ',',
     ))
-      assert.ok(names.has(one), one);
+      assert.ok(names.has(name), name);
   });
 
   test('refuses each foreign Host, Origin and site with 403 or 421, before any 401, and shows and changes nothing', async () => {

@@ -14,7 +14,7 @@ upstreamSuite('the reference upstream of the tests', async () => {
     url: upstream.url,
     ada,
     bo,
-    arrive: async (persona, count) => void [ada, bo].find((one) => one === persona)?.signals(count),
+    arrive: async (persona, count) => void [ada, bo].find((candidate) => candidate === persona)?.signals(count),
     [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
   };
 });

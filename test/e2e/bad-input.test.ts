@@ -20,9 +20,9 @@ const IN_TIME_MS = 15_000;
 const HIVEBAR = programEntry('hivebar');
 
 async function installed(home: TrayHome, harness: HarnessName, ...more: readonly string[]): Promise<Agent> {
-  const one = agent(home, 'ada', harness);
-  await one.hivebar(['hook', 'install', '--harness', harness, ...more]);
-  return one;
+  const ada = agent(home, 'ada', harness);
+  await ada.hivebar(['hook', 'install', '--harness', harness, ...more]);
+  return ada;
 }
 
 async function call(
@@ -50,8 +50,8 @@ function letGo({ code, stdout, stderr, ms }: ByShell, about: string): void {
   assert.ok(ms < IN_TIME_MS, `${about}: ${ms} ms`);
 }
 
-async function isStillPending(one: Agent, text: string): Promise<void> {
-  const [pending = ''] = await one.hivebar(['inbox', 'list', 'ada', '--pending', '--json']);
+async function isStillPending(ada: Agent, text: string): Promise<void> {
+  const [pending = ''] = await ada.hivebar(['inbox', 'list', 'ada', '--pending', '--json']);
   assert.deepEqual(
     (JSON.parse(pending) as readonly { content: string }[]).map(({ content }) => content),
     [text],
@@ -63,84 +63,84 @@ for (const harness of HARNESSES) {
   describe(`an installed hook of ${harness} lets the harness go on`, () => {
     test('bad input 1: where nobody is known, and takes nothing of what waits for anybody', async () => {
       using home = trayHome();
-      const one = await installed(home, harness);
-      await one.hivebar(['inbox', 'push', '--to', 'ada', '--priority', '0', 'keep me']);
-      for (const event of EVENTS) letGo(await call(one, event), event);
-      await isStillPending(one, 'keep me');
+      const ada = await installed(home, harness);
+      await ada.hivebar(['inbox', 'push', '--to', 'ada', '--priority', '0', 'keep me']);
+      for (const event of EVENTS) letGo(await call(ada, event), event);
+      await isStillPending(ada, 'keep me');
     });
 
     test('bad input 2: without a store, with one that cannot be opened, and without all of its state', async () => {
       using home = trayHome();
-      const one = await installed(home, harness, '--persona', 'ada');
+      const ada = await installed(home, harness, '--persona', 'ada');
       const store = home.at('hivebar.sqlite');
       const clean = () => {
         for (const end of ['', '-wal', '-shm']) rmSync(`${store}${end}`, { recursive: true, force: true });
         rmSync(home.at('run', 'pending'), { recursive: true, force: true });
       };
       clean();
-      for (const event of EVENTS) letGo(await call(one, event), `${event} without a store`);
+      for (const event of EVENTS) letGo(await call(ada, event), `${event} without a store`);
       clean();
       mkdirSync(store);
       for (const event of EVENTS) {
-        const ended = await call(one, event);
+        const ended = await call(ada, event);
         letGo(ended, `${event} with a folder as store`);
         assert.match(ended.stderr, /hivebar\.sqlite/, event);
       }
-      const command = commandFor(one.settings, 'Stop');
+      const command = commandFor(ada.settings, 'Stop');
       for (const name of ['run', 'gates', 'hooks', 'hivebar.sqlite']) {
         rmSync(home.at(name), { recursive: true, force: true });
       }
-      letGo(await call(one, 'Stop', command), 'Stop without state');
+      letGo(await call(ada, 'Stop', command), 'Stop without state');
     });
 
     test('bad input 3: while somebody has the store locked; what waits is told by a later one', async () => {
       using home = trayHome();
-      const one = await installed(home, harness, '--persona', 'ada');
-      await one.hivebar(['inbox', 'push', '--to', 'ada', '--priority', '0', 'keep me']);
+      const ada = await installed(home, harness, '--persona', 'ada');
+      await ada.hivebar(['inbox', 'push', '--to', 'ada', '--priority', '0', 'keep me']);
       {
         using db = openDatabase(home.at('hivebar.sqlite'));
         db.exec('BEGIN IMMEDIATE');
-        for (const event of EVENTS) letGo(await call(one, event), event);
-        const { stderr } = await call(one, 'UserPromptSubmit');
+        for (const event of EVENTS) letGo(await call(ada, event), event);
+        const { stderr } = await call(ada, 'UserPromptSubmit');
         assert.match(stderr, /database is locked/);
         db.exec('ROLLBACK');
       }
-      await isStillPending(one, 'keep me');
-      const { answer } = await one.at('PostToolUse', { tool_name: 'Bash' });
+      await isStillPending(ada, 'keep me');
+      const { answer } = await ada.at('PostToolUse', { tool_name: 'Bash' });
       assert.match(JSON.stringify(answer), /keep me/);
     });
 
     test('bad input 4: after the tray process was killed; what was pushed since is told', async () => {
       using home = trayHome();
-      const one = await installed(home, harness, '--persona', 'ada');
+      const ada = await installed(home, harness, '--persona', 'ada');
       {
         await using tray = await home.start(['--no-tray', '--no-notifications']);
-        for (const event of EVENTS) letGo(await call(one, event), event);
+        for (const event of EVENTS) letGo(await call(ada, event), event);
         await tray.kill();
       }
-      for (const event of EVENTS) letGo(await call(one, event), event);
-      await one.hivebar(['inbox', 'push', '--to', 'ada', 'after its end']);
-      const { answer, ids } = await one.at('UserPromptSubmit', { prompt: 'x' });
+      for (const event of EVENTS) letGo(await call(ada, event), event);
+      await ada.hivebar(['inbox', 'push', '--to', 'ada', 'after its end']);
+      const { answer, ids } = await ada.at('UserPromptSubmit', { prompt: 'x' });
       assert.match(JSON.stringify(answer), /after its end/);
       assert.equal(ids.length, 1);
-      for (const event of EVENTS) letGo(await call(one, event), event);
+      for (const event of EVENTS) letGo(await call(ada, event), event);
     });
 
     test('bad input 6: at an event, or of an agent, that it does not know, or with stdin that is no JSON', async () => {
       using home = trayHome();
-      const one = await installed(home, harness, '--persona', 'ada');
-      await one.hivebar(['inbox', 'push', '--to', 'ada', '--priority', '0', 'keep me']);
+      const ada = await installed(home, harness, '--persona', 'ada');
+      await ada.hivebar(['inbox', 'push', '--to', 'ada', '--priority', '0', 'keep me']);
       const script = `'${home.at('hook', 'hivebar-hook')}'`;
       for (const command of [`${script} ${harness} Teatime ada`, `${script} gemini Stop ada`, `${script}`]) {
-        const ended = await call(one, 'Teatime', command);
+        const ended = await call(ada, 'Teatime', command);
         letGo(ended, command);
         assert.notEqual(ended.stderr, '', command);
       }
       const env = { HOME: home.home };
-      const ended = await byShell(commandFor(one.settings, 'Stop'), 'no JSON', env, one.folder);
+      const ended = await byShell(commandFor(ada.settings, 'Stop'), 'no JSON', env, ada.folder);
       letGo(ended, 'no JSON');
       assert.match(ended.stderr, /no JSON object/);
-      await isStillPending(one, 'keep me');
+      await isStillPending(ada, 'keep me');
     });
   });
 }

@@ -9,7 +9,7 @@ const ran = async (home: TrayHome, ...args: string[]): Promise<string> => {
   assert.deepEqual([code, stderr], [0, ''], stdout);
   return stdout;
 };
-const of = (status: StatusWire, id: string) => status.personas.find((persona) => persona.id === id);
+const findPersona = (status: StatusWire, id: string) => status.personas.find((persona) => persona.id === id);
 
 describe('what waits on this machine', () => {
   test('is on the board by priority, also for one session and as a broadcast, until it was drained', async () => {
@@ -20,10 +20,13 @@ describe('what waits on this machine', () => {
     await push('--to', 'ada', '--priority', '0', 'fire');
     await push('--to', 'ada', '--priority', '3', '--session', 's1', 'later');
     await push('--broadcast', '--priority', '1', 'all');
-    await tray.until('all are counted', (status) => String(of(status, 'ada')?.pending) === '1,1,0,1,0');
+    await tray.until('all are counted', (status) => String(findPersona(status, 'ada')?.pending) === '1,1,0,1,0');
     const { code } = await home.run(['inbox', 'drain'], { env: { HIVEBAR_PERSONA: 'ada' } });
     assert.equal(code, 0);
-    await tray.until('what was drained is gone', (status) => String(of(status, 'ada')?.pending) === '0,0,0,1,0');
+    await tray.until(
+      'what was drained is gone',
+      (status) => String(findPersona(status, 'ada')?.pending) === '0,0,0,1,0',
+    );
   });
 
   test('a decision is on the board from being asked to being answered, asked by who never had mail too', async () => {
@@ -49,18 +52,18 @@ describe('what waits on this machine', () => {
     using home = trayHome();
     await using tray = await home.start();
     await ran(home, 'inbox', 'push', '--to', 'ada', '--source', 'ci', 'x');
-    await tray.until('ada is there without gates', (status) => of(status, 'ada')?.pending !== null);
-    assert.deepEqual(of(await tray.status(), 'ada')?.gates, []);
+    await tray.until('ada is there without gates', (status) => findPersona(status, 'ada')?.pending !== null);
+    assert.deepEqual(findPersona(await tray.status(), 'ada')?.gates, []);
     const gate = ['--hook', 'Stop', '--mode', 'strict', '--description', 'the tests pass', '--persona', 'ada'];
     await ran(home, 'gate', 'register', 'tests', ...gate);
-    const shown = await tray.until('it is there', (status) => of(status, 'ada')?.gates.length === 1);
-    assert.deepEqual(of(shown, 'ada')?.gates, [{ id: 'tests', hook: 'Stop', mode: 'strict' }]);
+    const shown = await tray.until('it is there', (status) => findPersona(status, 'ada')?.gates.length === 1);
+    assert.deepEqual(findPersona(shown, 'ada')?.gates, [{ id: 'tests', hook: 'Stop', mode: 'strict' }]);
     await ran(home, 'gate', 'mark', 'tests', '--persona', 'ada');
-    await tray.until('it is satisfied', (status) => of(status, 'ada')?.gates.length === 0);
+    await tray.until('it is satisfied', (status) => findPersona(status, 'ada')?.gates.length === 0);
     await ran(home, 'gate', 'clear', 'tests', '--persona', 'ada');
-    await tray.until('it is open again', (status) => of(status, 'ada')?.gates.length === 1);
+    await tray.until('it is open again', (status) => findPersona(status, 'ada')?.gates.length === 1);
     await ran(home, 'decision', 'create', '--as', 'ada', '--option', 'y=Yes', 'Ship it?');
-    await tray.until('a question holds too', (status) => of(status, 'ada')?.gates.length === 2);
+    await tray.until('a question holds too', (status) => findPersona(status, 'ada')?.gates.length === 2);
   });
 
   test('another hive first: its personas have none of it, and who asks by such a name is that one', async () => {
@@ -70,9 +73,9 @@ describe('what waits on this machine', () => {
     await ran(home, 'decision', 'create', '--as', 'ada', '--option', 'y=Yes', 'Ship it?');
     const status = await tray.until(
       'both are there',
-      (s) => s.decisions.length === 1 && of(s, 'local-ada') !== undefined,
+      (s) => s.decisions.length === 1 && findPersona(s, 'local-ada') !== undefined,
     );
     assert.equal(status.decisions[0]?.persona, 'local-ada');
-    await tray.until('counted', (s) => String(of(s, 'local-ada')?.pending) === '0,0,1,0,0');
+    await tray.until('counted', (s) => String(findPersona(s, 'local-ada')?.pending) === '0,0,1,0,0');
   });
 });

@@ -56,7 +56,7 @@ async function asked(tray: TrayProcess, params: object): Promise<{ readonly stat
   return { status: answer.status, body: await answer.text() };
 }
 
-const calls = (server: Installed) => server.of('called').map(({ params }) => params);
+const calls = (server: Installed) => server.list('called').map(({ params }) => params);
 
 describe('hivebar brainclaw act', () => {
   test('has brainclaw do it, as a person, and leaves no server behind', async () => {
@@ -78,7 +78,7 @@ describe('hivebar brainclaw act', () => {
       { name: 'bclaw_transition', arguments: { entity: 'candidate', id, to: 'accepted' } },
     ]);
     assert.equal(candidatesIn(store), before - 1);
-    const [started] = server.of('started');
+    const [started] = server.list('started');
     assert.equal(started?.cwd, store.dir);
     assert.deepEqual(started?.argv, ['mcp']);
     assert.equal(started?.env.BRAINCLAW_OBSERVER, '1');
@@ -199,7 +199,7 @@ describe('the action brainclaw of a tray process', () => {
       home.events(PROJECT).some(({ event, item }) => event === 'cleared' && String(item).includes(id)),
     );
     assert.equal((await asked(tray, { do: 'reject', item: 'cnd_x' })).status, 200);
-    assert.equal(server.of('started').length, 1, 'one server for both');
+    assert.equal(server.list('started').length, 1, 'one server for both');
     assert.equal((await tray.stop()).code, 0);
     assert.deepEqual(server.alive, []);
   });

@@ -18,7 +18,7 @@ async function pollStore(store: Store): Promise<{ readonly board: Board; readonl
   return { board: board.json<Board>(), examined: doctor.json<Examined>() };
 }
 const count = ({ findings }: Examined, what: string): number =>
-  findings.filter((one) => one.what === what).reduce((sum, one) => sum + one.count, 0);
+  findings.filter((entry) => entry.what === what).reduce((sum, entry) => sum + entry.count, 0);
 
 /** Of the data with its last record ended: entities, cursor, lines that are none. */
 const BEFORE = { entities: 147, seq: 360, skipped: 5 };
@@ -55,7 +55,7 @@ describe('bad input', () => {
       assert.equal(count(examined, finding), (known[finding] ?? 0) + more);
       assert.ok(
         examined.findings
-          .find((one) => one.what === finding)
+          .find((entry) => entry.what === finding)
           ?.where.at(-1)
           ?.startsWith(`${LAST} at byte `),
       );

@@ -23,9 +23,9 @@ const examined = async (store: Store): Promise<Examined & { readonly code: numbe
   return { code, ...json<Examined>() };
 };
 const found = ({ findings }: Examined, what: string): BrainclawFinding | undefined =>
-  findings.find((one) => one.what === what);
+  findings.find((entry) => entry.what === what);
 const names = ({ findings }: Examined, is: BrainclawFinding['is']): readonly string[] =>
-  findings.filter((one) => one.is === is).map(({ what, count }) => `${what} ${count}`);
+  findings.filter((entry) => entry.is === is).map(({ what, count }) => `${what} ${count}`);
 
 /** A journal that is in order, with so many records more. */
 function sound(more: string = ''): Store {
@@ -113,10 +113,12 @@ describe('the doctor', () => {
   });
 
   test('finds revisions that are missing or go back, also over a deletion', async () => {
-    const of = (seq: number, entity_rev: number, more: object = {}): string =>
+    const formatRevision = (seq: number, entity_rev: number, more: object = {}): string =>
       line(seq, { item_id: 'x', entity_rev, ...more });
-    const gone = of(5, 2, { action: 'delete', payload: undefined });
-    using store = sound(of(4, 1) + gone + of(6, 3) + of(7, 6) + of(8, 5));
+    const gone = formatRevision(5, 2, { action: 'delete', payload: undefined });
+    using store = sound(
+      formatRevision(4, 1) + gone + formatRevision(6, 3) + formatRevision(7, 6) + formatRevision(8, 5),
+    );
     const all = await examined(store);
     assert.deepEqual([found(all, 'revision-gap')?.count, found(all, 'revision-back')?.count], [1, 1]);
     assert.match(

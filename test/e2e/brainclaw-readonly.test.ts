@@ -65,7 +65,7 @@ test('brainclaw check 8: while three others write, the watcher changes nothing, 
   // Nobody but the others wrote: each file of theirs holds what they left there, all else is as it was.
   const theirs = new Set([join('events', LAST), ...AGENTS.map((agent) => join('coordination', 'inbox', agent))]);
   for (const [index, agent] of AGENTS.entries()) {
-    const files = new Map((wrote[index] ?? []).flatMap((one) => (one[0] === 'file' ? [[one[1], one[2]]] : [])));
+    const files = new Map((wrote[index] ?? []).flatMap((entry) => (entry[0] === 'file' ? [[entry[1], entry[2]]] : [])));
     assert.equal(files.size, count);
     for (const [name, text] of files) {
       const path = join('coordination', 'inbox', agent, name);
@@ -76,7 +76,7 @@ test('brainclaw check 8: while three others write, the watcher changes nothing, 
   const rest = (tree: ReadonlyMap<string, string>) => [...tree].filter(([name]) => !theirs.has(name));
   assert.deepEqual(rest(after), rest(before));
   const lines = readFileSync(store.event(LAST), 'utf8').slice(journal.length).split('\n');
-  const appended = wrote.flat().flatMap((one) => (one[0] === 'line' ? [one[1]] : []));
+  const appended = wrote.flat().flatMap((entry) => (entry[0] === 'line' ? [entry[1]] : []));
   assert.deepEqual(lines.filter((text) => text !== '').sort(), appended.sort());
 
   // It was no idle watcher: all of it was told, once each.

@@ -22,8 +22,8 @@ const simulate = async (run: BrainclawCli, ...args: readonly string[]): Promise<
 const filesIn = (root: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readdirSync(root, { recursive: true, withFileTypes: true })
-      .filter((one) => one.isFile())
-      .map((one) => join(one.parentPath, one.name))
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
       .sort()
       .map((path) => [path.slice(root.length), readFileSync(path, 'utf8')]),
   );

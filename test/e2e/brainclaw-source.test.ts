@@ -309,7 +309,7 @@ describe('work of agents in the journal', () => {
       'assigned assignment:asg_1',
       'action state:act_1',
     ]);
-    const shown = await watched.until('no mail', (one) => formatUnread(one) === '0', 'zoe_b');
+    const shown = await watched.until('no mail', (board) => formatUnread(board) === '0', 'zoe_b');
     assert.deepEqual(
       shown.latestMessages.map(({ from, text }) => `${from}: ${text}`),
       ['codex: act_1', 'claude-code: do it\nsrc', 'codex: all yours'],
@@ -417,7 +417,7 @@ describe('what cannot be read', () => {
       );
     }
     await using watched = await watching(store.root, home, { seed });
-    const shown = await watched.until('seven', (one) => formatUnread(one) === '7');
+    const shown = await watched.until('seven', (board) => formatUnread(board) === '7');
     assert.equal(shown.agentState.why, 'seeded');
     watched.poll();
     message(store, 'codex', 'msg_x');

@@ -47,7 +47,7 @@ describe('a project in the tray process', () => {
     );
     assert.equal(new Set(status.personas.map(({ eventsFile }) => eventsFile)).size, 5);
     for (const { id, eventsFile } of status.personas) assert.ok(eventsFile?.endsWith(`/events.${id}.ndjson`), id);
-    const hive = status.hives.find((one) => one.source === BOARD);
+    const hive = status.hives.find((candidate) => candidate.source === BOARD);
     assert.deepEqual([hive?.state, hive?.address], ['UP', store.dir]);
 
     const { projects } = await ask<ProjectsWire>(tray, '/api/brainclaw');

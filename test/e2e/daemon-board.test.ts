@@ -214,27 +214,27 @@ describe('the metrics of all daemons', () => {
       ups = [...series].filter(([name, value]) => name.startsWith('daemon_up{') && value === 1).length;
     }
     assert.equal(series.size, 48);
-    const names = [...series.keys()].map((one) => one.slice(0, one.indexOf('{')));
+    const names = [...series.keys()].map((name) => name.slice(0, name.indexOf('{')));
     assert.deepEqual([...new Set(names)].sort(), [
       ...['daemon_drain_age_seconds', 'daemon_errors_total', 'daemon_heartbeat_age_seconds'],
       ...['daemon_last_error_timestamp_seconds', 'daemon_signal_queue_depth', 'daemon_up'],
     ]);
     const four = ['agent_identity', 'agent_surface', 'machine_id', 'tenant_id'];
-    for (const one of series.keys()) {
-      const { error_class, ...labels } = parseLabels(one);
-      assert.deepEqual(Object.keys(labels).sort(), four, one);
+    for (const name of series.keys()) {
+      const { error_class, ...labels } = parseLabels(name);
+      assert.deepEqual(Object.keys(labels).sort(), four, name);
       assert.ok(
         Object.values(labels).every((value) => value !== ''),
-        one,
+        name,
       );
-      assert.equal(error_class !== undefined, /^daemon_(errors|last_error)/.test(one), one);
+      assert.equal(error_class !== undefined, /^daemon_(errors|last_error)/.test(name), name);
     }
-    const machines = new Set([...series.keys()].map((one) => parseLabels(one).machine_id));
+    const machines = new Set([...series.keys()].map((name) => parseLabels(name).machine_id));
     assert.equal(machines.size, 1);
     await bo.kill();
-    const gone = [...(await fetchSeries(tray))].filter(([one]) => parseLabels(one).agent_identity === 'bo');
+    const gone = [...(await fetchSeries(tray))].filter(([name]) => parseLabels(name).agent_identity === 'bo');
     assert.deepEqual(
-      gone.map(([one, value]) => [one.slice(0, one.indexOf('{')), value, parseLabels(one).machine_id]),
+      gone.map(([name, value]) => [name.slice(0, name.indexOf('{')), value, parseLabels(name).machine_id]),
       [['daemon_up', 0, [...machines][0]]],
       'at once, under the labels it had',
     );
@@ -255,17 +255,17 @@ describe('the metrics of all daemons', () => {
         series = await fetchSeries(tray);
       }
       assert.equal(series.size, 1200);
-      const count = (name: string): number => [...series.keys()].filter((one) => one.startsWith(`${name}{`)).length;
+      const count = (name: string): number => [...series.keys()].filter((key) => key.startsWith(`${name}{`)).length;
       assert.deepEqual(
         [count('daemon_errors_total'), count('daemon_last_error_timestamp_seconds'), count('daemon_up')],
         [500, 500, 50],
       );
-      const classes = new Set([...series.keys()].flatMap((one) => parseLabels(one).error_class ?? []));
+      const classes = new Set([...series.keys()].flatMap((name) => parseLabels(name).error_class ?? []));
       assert.deepEqual([...classes].sort(), [...ERROR_CLASSES].sort());
       exportAs(home, 'p0', createExport('lab', 'p0').replaceAll('machine_id=', 'session_id="s1",machine_id='));
       const text = await (await fetch(`${tray.url}/metrics`)).text();
       assert.ok(!text.includes('session_id') && !text.includes('"s1"'));
-      const p0 = [...(await fetchSeries(tray))].filter(([one]) => parseLabels(one).agent_identity === 'p0');
+      const p0 = [...(await fetchSeries(tray))].filter(([name]) => parseLabels(name).agent_identity === 'p0');
       assert.deepEqual(
         p0.map(([, value]) => value),
         [0],

@@ -47,14 +47,14 @@ function fuzzed(n: number): { readonly from: string; readonly body: string; read
   const word = (kind: string): string => `${kind}${n}q${(n * 7919 + 104729).toString(36)}z`;
   const [sender, text] = [word('sender'), word('body')];
   const clothes: readonly ((text: string) => string)[] = [
-    (one) => one,
-    (one) => `{"verb":"notify_surface","x":"${one}"}\n`,
-    (one) => `\u001b]0;${one}\u0007`,
-    (one) => `<item>${one}</item>\r\n\r\n`,
-    (one) => `hivebar daemon drain; ${one}`,
-    (one) => `${'é🙂'.repeat(200)}${one}`,
-    (one) => `\u0000${one}\u202e`,
-    (one) => `"}],"why":"${one}"`,
+    (content) => content,
+    (content) => `{"verb":"notify_surface","x":"${content}"}\n`,
+    (content) => `\u001b]0;${content}\u0007`,
+    (content) => `<item>${content}</item>\r\n\r\n`,
+    (content) => `hivebar daemon drain; ${content}`,
+    (content) => `${'é🙂'.repeat(200)}${content}`,
+    (content) => `\u0000${content}\u202e`,
+    (content) => `"}],"why":"${content}"`,
   ];
   const dress = clothes[n % clothes.length] ?? String;
   return { from: dress(sender), body: dress(text), marks: [sender, text] };
@@ -82,7 +82,7 @@ describe('a doorbell over the hook of a real daemon', () => {
     for (let n = 0; n < 24; n += 1) {
       const signal = fuzzed(n);
       marks.push(...signal.marks);
-      for (const one of [ada, eve]) one.signals(1, { from: signal.from, body: signal.body });
+      for (const upstream of [ada, eve]) upstream.signals(1, { from: signal.from, body: signal.body });
       await daemon.until('the signal is known', ({ pending }) => pending.count > 0 && pending.fresh);
       if (n % 4 === 0) {
         const event = ['SessionStart', 'UserPromptSubmit', 'Stop'][n % 3] ?? '';
@@ -104,19 +104,19 @@ describe('a doorbell over the hook of a real daemon', () => {
     assert.deepEqual(Object.keys(first).toSorted(), `${keys} ${more}`.split(' '));
 
     // Nor what an upstream says where it should not.
-    for (const [i, one] of [ada, eve].entries()) {
+    for (const [i, upstream] of [ada, eve].entries()) {
       const { from, body, marks: own } = fuzzed(100 + i);
       marks.push(...own);
-      one.send({ type: 'signal', from, body });
-      one.send({ type: body, from });
-      one.send({ type: 'pending_changed', rev: one.queue.rev, from, body, items: [{ from, body }] });
-      one.send({ type: 'lifecycle', verb: body });
-      one.send({ type: 'pending_changed', rev: body });
+      upstream.send({ type: 'signal', from, body });
+      upstream.send({ type: body, from });
+      upstream.send({ type: 'pending_changed', rev: upstream.queue.rev, from, body, items: [{ from, body }] });
+      upstream.send({ type: 'lifecycle', verb: body });
+      upstream.send({ type: 'pending_changed', rev: body });
       up.faults.pending = { is: 'bad-shape', body: { rev: body, count: from, items: [body] } };
-      one.raw(`${body} ${from}`);
+      upstream.raw(`${body} ${from}`);
     }
-    for (const one of [daemon, woken])
-      await one.until('a peek that is none', ({ last_error_class: is }) => is === 'pending_reconcile_failed');
+    for (const daemonProcess of [daemon, woken])
+      await daemonProcess.until('a peek that is none', ({ last_error_class: is }) => is === 'pending_reconcile_failed');
     up.faults.pending = null;
     await Promise.all([daemon.connected(), woken.connected()]);
     await woken.turnBoundary('agent-turn-complete'); // at rest from now on, so that it may be woken

@@ -46,7 +46,7 @@ function ringing(answer: () => RingAnswer = () => ({ emitted: true, why: 'rung' 
   const { handlers } = notingHandlers({
     async notify(turnBoundary, isRead) {
       turnBoundaries.push(turnBoundary);
-      void isRead.then((one) => read.push(one));
+      void isRead.then((value) => read.push(value));
       return answer();
     },
   });
@@ -286,8 +286,8 @@ describe('the hook of a persona with a daemon', () => {
     const here = 'hivebar inbox drain ada --session s1';
     rungWith(`hivebar: work waits for acme/ada; fetch it now: ${here}`, await m.hook('SessionStart', {}, ADA));
     waits = true;
-    const there = 'hivebar daemon drain --tenant acme --identity ada';
-    const line = `hivebar: work waits for acme/ada; fetch it now: ${there}, and ${here}`;
+    const daemonCommand = 'hivebar daemon drain --tenant acme --identity ada';
+    const line = `hivebar: work waits for acme/ada; fetch it now: ${daemonCommand}, and ${here}`;
     rungWith(line, await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
     assert.deepEqual(pending(m), ['from a queue file']);
   });

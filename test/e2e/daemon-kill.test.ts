@@ -73,9 +73,9 @@ async function allIsDrained(s: Scene): Promise<void> {
 }
 
 /** Kills it when this was recorded; what it says in the same moment is not heard any more. */
-function killAt(up: ReferenceUpstream, pid: () => number, is: (one: Recorded) => boolean): Disposable {
-  return up.recording.hear((one) => {
-    if (pid() > 0 && is(one)) process.kill(pid(), 'SIGKILL');
+function killAt(up: ReferenceUpstream, pid: () => number, is: (entry: Recorded) => boolean): Disposable {
+  return up.recording.hear((entry) => {
+    if (pid() > 0 && is(entry)) process.kill(pid(), 'SIGKILL');
   });
 }
 

@@ -71,7 +71,7 @@ function checkStory(records: readonly Line[], daemon: DaemonProcess): void {
     ['DISCONNECTED -> RECONCILING', 'RECONCILING -> CONNECTED'],
   );
   assert.deepEqual(
-    records.flatMap(({ error_class: is }) => is ?? []).filter((one) => !ERROR_CLASSES.some((is) => is === one)),
+    records.flatMap(({ error_class: is }) => is ?? []).filter((name) => !ERROR_CLASSES.some((is) => is === name)),
     [],
   );
   for (const record of records) {

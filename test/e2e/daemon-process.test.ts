@@ -111,9 +111,9 @@ describe('the process of a persona daemon', () => {
       assert.equal(await post(up, path, ada.observe, { to: 'ada', from: 'ada', body: 'x', max: 1 }), 403, path);
     assert.equal(ada.queue.pending().count, 0);
     // It never tried: all that came with its token but those four is what a daemon says.
-    const asked = up.recording.of('request').filter(({ caller, status }) => caller === 'daemon' && status !== 403);
+    const asked = up.recording.list('request').filter(({ caller, status }) => caller === 'daemon' && status !== 403);
     assert.deepEqual([...new Set(asked.map(({ method, path }) => `${method} ${path}`))], ['GET /v1/signals/pending']);
-    const output = up.recording.of('received').map(({ frame }) => frame.type);
+    const output = up.recording.list('received').map(({ frame }) => frame.type);
     assert.deepEqual([...new Set(output)].sort(), ['heartbeat', 'hello']);
   });
 
@@ -126,7 +126,7 @@ describe('the process of a persona daemon', () => {
     await using daemon = await home.start(ada);
     await daemon.connected();
     const beats = (caller: 'daemon' | 'surface'): number =>
-      up.recording.received('heartbeat').filter((one) => one.caller === caller).length;
+      up.recording.received('heartbeat').filter((entry) => entry.caller === caller).length;
     await until('both beat', () => beats('daemon') > 2 && beats('surface') > 2);
     const shim = (await daemon.status()).shim.pid ?? 0;
 
@@ -179,7 +179,7 @@ describe('the process of a persona daemon', () => {
     home.install(bo, up);
     await using daemon = await home.start(ada);
     await using other = await home.start(bo);
-    for (const one of [daemon, other]) assert.equal((await one.connected()).taxonomy, 'sleeping');
+    for (const daemonProcess of [daemon, other]) assert.equal((await daemonProcess.connected()).taxonomy, 'sleeping');
     writeFileSync(join(home.dir, 'run', 'activity', 'ada'), 'PostToolUse\n');
     await daemon.until('it heard', ({ taxonomy }) => taxonomy === 'running');
     assert.equal((await other.status()).taxonomy, 'sleeping');

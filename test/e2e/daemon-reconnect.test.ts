@@ -90,7 +90,7 @@ describe('persona daemon check 5: the recorded transitions are exactly the legal
     const { pending } = await s.daemon.connected();
     assert.equal(pending.count, 3);
     assert.equal(await path(s.daemon), 'DRCDRC');
-    assert.equal(s.up.recording.of('upgrade').length, 2);
+    assert.equal(s.up.recording.list('upgrade').length, 2);
     assert.equal(s.rings(), 0);
   });
 

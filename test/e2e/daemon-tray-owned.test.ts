@@ -63,7 +63,7 @@ describe('persona daemons that the tray owns', () => {
     assert.equal(code, 0);
     assert.deepEqual(pids.map(isAlive), [false, false]);
     assert.deepEqual(
-      ['ada', 'bo'].map((one) => existsSync(home.places(one).socket)),
+      ['ada', 'bo'].map((identity) => existsSync(home.places(identity).socket)),
       [false, false],
     );
   });

@@ -29,7 +29,7 @@ async function scene(options: DaemonOptions = { faster: 10 }, isReady = true): P
   const saved = stack.move();
   return {
     ...{ up, ada, home, daemon },
-    upgrades: () => up.recording.of('upgrade').length,
+    upgrades: () => up.recording.list('upgrade').length,
     [Symbol.asyncDispose]: () => saved[Symbol.asyncDispose](),
   };
 }
@@ -160,16 +160,16 @@ describe('how the upstream ends a stream', () => {
     /** Refused, and left alone for two minutes. */
     const waits = async (): Promise<number> => {
       await daemon.until('it is refused', ({ taxonomy }) => taxonomy === 'failed');
-      const tried = up.recording.of('upgrade').length;
+      const tried = up.recording.list('upgrade').length;
       const { uptime_s: from } = await daemon.status();
       await daemon.until('two minutes passed', ({ uptime_s: now }) => now > from + 120);
-      assert.equal(up.recording.of('upgrade').length, tried);
+      assert.equal(up.recording.list('upgrade').length, tried);
       return tried;
     };
     const tried = await waits();
     // HTTP says it as well.
     up.faults.stream = { is: 'status', status: 401 };
-    await until('it tried again', () => up.recording.of('upgrade').length > tried);
+    await until('it tried again', () => up.recording.list('upgrade').length > tried);
     await waits();
     // Installed again: the token of now is used.
     up.faults.stream = null;

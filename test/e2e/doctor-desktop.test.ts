@@ -23,13 +23,13 @@ describe('hivebar doctor on a desktop', { skip }, () => {
     using home = trayHome();
     const before = await doctor(home, on(desktop));
     for (const name of ['session bus', 'tray host', 'notification daemon'])
-      assert.equal(before.of(name).is, 'ok', before.text);
-    assert.match(before.of('notification daemon').seen, /^dunst .*actions/);
+      assert.equal(before.findCheck(name).is, 'ok', before.text);
+    assert.match(before.findCheck('notification daemon').seen, /^dunst .*actions/);
     await using tray = await home.start([], on(desktop));
     await tray.until('the icon', (status) => status.tray.state.startsWith('on '));
     await tray.until('the daemon', (status) => status.notifications.state.startsWith('D-Bus, dunst'));
-    const { code, of, reasons, text } = await doctor(home, on(desktop));
-    assert.match(of('tray host').seen, /the icon is on \(StatusNotifierItem\)/);
+    const { code, findCheck, reasons, text } = await doctor(home, on(desktop));
+    assert.match(findCheck('tray host').seen, /the icon is on \(StatusNotifierItem\)/);
     assert.deepEqual(
       [reasons.icon, reasons.banner],
       [
@@ -44,21 +44,21 @@ describe('hivebar doctor on a desktop', { skip }, () => {
   });
 
   test('S9: without a tray host the missing icon is explained, and the banner is not to blame', async () => {
-    const { code, of, reasons } = await doctorOn({ host: 'none' });
-    assert.match(of('tray host').seen, /no program shows tray icons .*desktop XFCE/);
-    assert.match(of('tray host').next ?? '', /Status Tray/);
+    const { code, findCheck, reasons } = await doctorOn({ host: 'none' });
+    assert.match(findCheck('tray host').seen, /no program shows tray icons .*desktop XFCE/);
+    assert.match(findCheck('tray host').next ?? '', /Status Tray/);
     assert.deepEqual([reasons.icon.fail, reasons.banner.fail, code], [['tray host'], [], 1]);
   });
 
   test('S9: on GNOME the extension that is missing is named', async () => {
-    const { of } = await doctorOn({ host: 'none', notify: 'none' }, { XDG_CURRENT_DESKTOP: 'ubuntu:GNOME' });
-    assert.match(of('tray host').next ?? '', /gnome-shell-extension-appindicator/);
+    const { findCheck } = await doctorOn({ host: 'none', notify: 'none' }, { XDG_CURRENT_DESKTOP: 'ubuntu:GNOME' });
+    assert.match(findCheck('tray host').next ?? '', /gnome-shell-extension-appindicator/);
   });
 
   test('S19: without a notification daemon the missing banner is explained, and the icon is not to blame', async () => {
-    const { code, of, reasons } = await doctorOn({ notify: 'none' });
-    assert.match(of('notification daemon').seen, /no program shows notifications/);
-    assert.match(of('notification daemon').next ?? '', /dunst/);
+    const { code, findCheck, reasons } = await doctorOn({ notify: 'none' });
+    assert.match(findCheck('notification daemon').seen, /no program shows notifications/);
+    assert.match(findCheck('notification daemon').next ?? '', /dunst/);
     assert.deepEqual([reasons.banner.fail, reasons.icon.fail, code], [['notification daemon'], [], 1]);
   });
 
@@ -66,8 +66,11 @@ describe('hivebar doctor on a desktop', { skip }, () => {
     await using desktop = await startDesktop({ host: 'none' });
     execFileSync('dunstctl', ['set-paused', 'true'], { env: { ...desktop.env } });
     using home = trayHome();
-    const { of } = await doctor(home, on(desktop));
-    assert.match(`${of('notification daemon').seen} ${of('notification daemon').next}`, /is paused.*set-paused false/);
+    const { findCheck } = await doctor(home, on(desktop));
+    assert.match(
+      `${findCheck('notification daemon').seen} ${findCheck('notification daemon').next}`,
+      /is paused.*set-paused false/,
+    );
   });
 
   test('a Hivebar that was started outside of the desktop is told from a desktop that lacks something', async () => {
@@ -75,9 +78,12 @@ describe('hivebar doctor on a desktop', { skip }, () => {
     using home = trayHome();
     await using tray = await home.start();
     await tray.until('its word', (status) => status.tray.state.startsWith('off (no session bus'));
-    const { of } = await doctor(home, on(desktop));
-    assert.match(of('tray host').seen, /a tray host is there, but the running Hivebar says .*off \(no session bus/);
-    assert.match(of('notification daemon').next ?? '', /start it inside of this desktop session/);
+    const { findCheck } = await doctor(home, on(desktop));
+    assert.match(
+      findCheck('tray host').seen,
+      /a tray host is there, but the running Hivebar says .*off \(no session bus/,
+    );
+    assert.match(findCheck('notification daemon').next ?? '', /start it inside of this desktop session/);
   });
 });
 
@@ -85,22 +91,22 @@ describe('S19: hivebar doctor without a session bus', () => {
   test('where nobody is logged in to a desktop it is a warning; with a display it is the failure', async () => {
     using home = trayHome();
     const over = await doctor(home);
-    assert.deepEqual([over.of('session bus').is, over.code], ['warn', 0]);
+    assert.deepEqual([over.findCheck('session bus').is, over.code], ['warn', 0]);
     const display = await doctor(home, { DISPLAY: ':99' });
-    assert.deepEqual([display.of('session bus').is, display.code], ['fail', 1]);
+    assert.deepEqual([display.findCheck('session bus').is, display.code], ['fail', 1]);
     assert.deepEqual(display.reasons.icon.fail, ['session bus']);
   });
 
   test('an address at which no bus answers is named', async () => {
     using home = trayHome();
-    const { of } = await doctor(home, { DBUS_SESSION_BUS_ADDRESS: `unix:path=${home.at('bus')}` });
-    assert.match(of('session bus').seen, /cannot reach the bus at unix:path=/);
+    const { findCheck } = await doctor(home, { DBUS_SESSION_BUS_ADDRESS: `unix:path=${home.at('bus')}` });
+    assert.match(findCheck('session bus').seen, /cannot reach the bus at unix:path=/);
   });
 
   test('what is switched off is no finding', async () => {
     using home = trayHome({ primary: { is: 'local' }, tray: 'none', notifications: false });
-    const { of, code } = await doctor(home, { DISPLAY: ':99' });
-    for (const name of ['session bus', 'tray host', 'notification daemon']) assert.equal(of(name).is, 'skipped');
+    const { findCheck, code } = await doctor(home, { DISPLAY: ':99' });
+    for (const name of ['session bus', 'tray host', 'notification daemon']) assert.equal(findCheck(name).is, 'skipped');
     assert.equal(code, 0);
   });
 });

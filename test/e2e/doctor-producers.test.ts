@@ -20,12 +20,12 @@ describe('hivebar doctor, where the Kijito inbox monitor was', () => {
     const before = describeSnapshot(cache(home));
     {
       await using _held = await holdByPython(lock);
-      const held = (await doctor(home)).of('second producer');
+      const held = (await doctor(home)).findCheck('second producer');
       assert.equal(held.is, 'warn');
       assert.ok(held.seen.includes(lock), held.seen);
       assert.match(held.next ?? '', /hivebar migrate/);
     }
-    assert.equal((await doctor(home)).of('second producer').is, 'ok');
+    assert.equal((await doctor(home)).findCheck('second producer').is, 'ok');
     assert.equal(describeSnapshot(cache(home)), before);
   });
 
@@ -33,11 +33,11 @@ describe('hivebar doctor, where the Kijito inbox monitor was', () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     using home = trayHome({ primary: { is: 'kijito', base: hive.url } });
     const path = leaveState(cache(home), 'ada', hive.url, 3);
-    const seen = (await doctor(home)).of('second producer');
+    const seen = (await doctor(home)).findCheck('second producer');
     assert.match(seen.seen, /another monitor saved its position of ada \d+ s ago/);
     utimesSync(path, HOUR_AGO, HOUR_AGO);
     leaveState(cache(home), 'bo', 'http://127.0.0.9:1', 3);
-    assert.equal((await doctor(home)).of('second producer').is, 'ok');
+    assert.equal((await doctor(home)).findCheck('second producer').is, 'ok');
   });
 
   test('our own headless watch beside the tray program', async () => {
@@ -46,9 +46,9 @@ describe('hivebar doctor, where the Kijito inbox monitor was', () => {
     const files = ['--state-file', home.at('headless', 'hive.json'), '--events-file', home.at('e.ndjson')];
     await using cli = startCli(['watch', '--hive', hive.url, ...files], { env: home.env });
     await cli.says(/watching 1 of 1/);
-    assert.equal((await doctor(home)).of('second producer').is, 'ok');
+    assert.equal((await doctor(home)).findCheck('second producer').is, 'ok');
     await using _tray = await home.start();
-    const both = (await doctor(home)).of('second producer');
+    const both = (await doctor(home)).findCheck('second producer');
     assert.match(both.seen, /the headless watch runs beside Hivebar/);
   });
 
@@ -56,11 +56,11 @@ describe('hivebar doctor, where the Kijito inbox monitor was', () => {
     using home = trayHome();
     const shared = join(cache(home), 'events.ndjson');
     mkdirSync(cache(home), { recursive: true });
-    assert.equal((await doctor(home)).of('shared events file').is, 'skipped');
+    assert.equal((await doctor(home)).findCheck('shared events file').is, 'skipped');
     writeFileSync(shared, '{}\n');
-    assert.equal((await doctor(home)).of('shared events file').is, 'ok');
+    assert.equal((await doctor(home)).findCheck('shared events file').is, 'ok');
     utimesSync(shared, HOUR_AGO, HOUR_AGO);
-    const { is, seen, next } = (await doctor(home)).of('shared events file');
+    const { is, seen, next } = (await doctor(home)).findCheck('shared events file');
     assert.equal(is, 'warn');
     assert.match(seen, /nobody has written to .*\.cache\/kijito-inbox-monitor\/events\.ndjson for 1 h/);
     assert.ok(next?.includes(`tail -F ${home.at('events', 'events.PERSONA.ndjson')}`), next ?? '');

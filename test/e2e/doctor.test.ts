@@ -22,9 +22,9 @@ import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 describe('hivebar doctor, where Hivebar does not run', () => {
   test('a first look: nothing fails, it says to start it, and nothing is made', async () => {
     using home = trayHome(null);
-    const { code, of, text } = await doctor(home);
+    const { code, findCheck, text } = await doctor(home);
     assert.equal(code, 0, text);
-    assert.deepEqual([of('hivebar').is, of('hivebar').next], ['warn', 'start it: hivebar']);
+    assert.deepEqual([findCheck('hivebar').is, findCheck('hivebar').next], ['warn', 'start it: hivebar']);
     assert.equal(existsSync(home.dir), false);
   });
 
@@ -32,9 +32,9 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     using home = trayHome();
     const path = home.at('config', 'config.json');
     writeFileSync(path, '{\n  "port": "many"\n}\n');
-    const { code, of } = await doctor(home);
+    const { code, findCheck } = await doctor(home);
     assert.equal(code, 1);
-    assert.match(of('settings').seen, /config\.json:2:3: port/);
+    assert.match(findCheck('settings').seen, /config\.json:2:3: port/);
   });
 
   test('modes, owners and symlinks are looked at, and left as they are', async () => {
@@ -44,11 +44,11 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     mkdirSync(home.at('elsewhere'), { mode: 0o700 });
     symlinkSync(home.at('elsewhere'), home.at('run'));
     const before = listTree(home.dir);
-    const { code, of } = await doctor(home);
+    const { code, findCheck } = await doctor(home);
     assert.equal(code, 1);
-    assert.match(of('state directory').seen, /mode 0755 instead of 0700/);
-    assert.match(of('private files').seen, /config\.json has mode 0644/);
-    assert.match(of('run directory').seen, /symlink/);
+    assert.match(findCheck('state directory').seen, /mode 0755 instead of 0700/);
+    assert.match(findCheck('private files').seen, /config\.json has mode 0644/);
+    assert.match(findCheck('run directory').seen, /symlink/);
     assert.deepEqual(listTree(home.dir), before);
   });
 
@@ -58,9 +58,9 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     const path = home.at('hivebar.sqlite');
     const bytes = readFileSync(path);
     writeFileSync(path, bytes.fill(0x5a, 4096, bytes.length), { mode: 0o600 });
-    const { code, of } = await doctor(home);
+    const { code, findCheck } = await doctor(home);
     assert.equal(code, 1);
-    assert.equal(of('database').is, 'fail');
+    assert.equal(findCheck('database').is, 'fail');
     assert.deepEqual(readFileSync(path), bytes);
   });
 
@@ -79,9 +79,9 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     assert.ok(at > start && at < start + 4096, `${name} is in the index`);
     bytes.write('~'.repeat(name.length), at);
     writeFileSync(path, bytes, { mode: 0o600 });
-    const { code, of } = await doctor(home);
-    assert.deepEqual([code, of('database').is], [1, 'fail']);
-    assert.match(of('database').seen, /inbox_pending/);
+    const { code, findCheck } = await doctor(home);
+    assert.deepEqual([code, findCheck('database').is], [1, 'fail']);
+    assert.match(findCheck('database').seen, /inbox_pending/);
   });
 
   test('S10: the file of a dead Hivebar, of a pid that others have now, and garbage are told apart', async () => {
@@ -96,19 +96,19 @@ describe('hivebar doctor, where Hivebar does not run', () => {
       [running(process.pid, 1_000_000_000_000), /is another program by now/],
     ] as const) {
       say(text);
-      const { code, of } = await doctor(home);
-      assert.match(of('hivebar').seen, words);
-      assert.deepEqual([code, of('hivebar').is], [0, 'warn']);
+      const { code, findCheck } = await doctor(home);
+      assert.match(findCheck('hivebar').seen, words);
+      assert.deepEqual([code, findCheck('hivebar').is], [0, 'warn']);
     }
     say(running(process.pid, Date.now()));
-    assert.match((await doctor(home)).of('hivebar').seen, /runs and does not answer/);
+    assert.match((await doctor(home)).findCheck('hivebar').seen, /runs and does not answer/);
   });
 
   test('mail of the local hive is counted, and the database is left without a trace', async () => {
     using home = trayHome();
     await home.run(['demo']);
     const before = listTree(home.dir);
-    assert.match((await doctor(home)).of('local hive').seen, /^4 personas, 7 messages, \d unread$/);
+    assert.match((await doctor(home)).findCheck('local hive').seen, /^4 personas, 7 messages, \d unread$/);
     assert.deepEqual(listTree(home.dir), before);
   });
 
@@ -120,16 +120,16 @@ describe('hivebar doctor, where Hivebar does not run', () => {
       await tray.persona('ada', ({ cursor }) => cursor === 1);
       await tray.stop();
     }
-    assert.equal((await doctor(home)).of('event files').is, 'ok');
+    assert.equal((await doctor(home)).findCheck('event files').is, 'ok');
     const path = home.at('events', 'events.ada.ndjson');
     const whole = readFileSync(path);
     writeFileSync(path, whole.subarray(0, -10));
-    assert.match((await doctor(home)).of('event files').seen, /ends in the middle of a line/);
+    assert.match((await doctor(home)).findCheck('event files').seen, /ends in the middle of a line/);
     writeFileSync(path, whole.subarray(0, whole.lastIndexOf(10, -2) + 1));
-    const behind = (await doctor(home)).of('event files');
+    const behind = (await doctor(home)).findCheck('event files');
     assert.match(`${behind.seen} ${behind.next}`, /is behind.*start Hivebar/);
     rmSync(path);
-    assert.match((await doctor(home)).of('event files').seen, /is gone/);
+    assert.match((await doctor(home)).findCheck('event files').seen, /is gone/);
   });
 
   test('no secret is in the report, in either form', async () => {
@@ -141,10 +141,10 @@ describe('hivebar doctor, where Hivebar does not run', () => {
       HTTPS_PROXY: 'http://me:s3cret-proxy@127.0.0.1:1',
       all_proxy: 's3cret',
     };
-    const { text, of } = await doctor(home, env);
+    const { text, findCheck } = await doctor(home, env);
     const { stdout } = await home.run(['doctor'], { env });
     assert.doesNotMatch(text + stdout, /s3cret/);
-    assert.match(of('proxy').seen, /^HTTPS_PROXY, all_proxy are set, and ignored/);
+    assert.match(findCheck('proxy').seen, /^HTTPS_PROXY, all_proxy are set, and ignored/);
   });
 
   test('text of others does nothing to a terminal', async () => {
@@ -205,10 +205,10 @@ describe('the port', () => {
     test(`taken by ${what}: a failure that says so, and names the way out`, {
       skip: process.platform !== 'linux',
     }, async () => {
-      const { code, of, text } = await listen();
-      assert.match(of('port').seen, words);
-      assert.match(of('port').next ?? '', /hivebar config set port/);
-      assert.deepEqual([code, of('port').is], [1, 'fail'], text);
+      const { code, findCheck, text } = await listen();
+      assert.match(findCheck('port').seen, words);
+      assert.match(findCheck('port').next ?? '', /hivebar config set port/);
+      assert.deepEqual([code, findCheck('port').is], [1, 'fail'], text);
     });
   }
 });
@@ -222,19 +222,19 @@ describe('a configured hive', () => {
   test('that answers is ok, with what it has and where it lies', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     hive.deliver('ada', { content: 'x' });
-    const { of, text } = await withHive(hive.url);
-    assert.match(of('hive kijito').seen, /\(loopback\): 1 personas, 1 unread, answered in \d+ ms$/, text);
+    const { findCheck, text } = await withHive(hive.url);
+    assert.match(findCheck('hive kijito').seen, /\(loopback\): 1 personas, 1 unread, answered in \d+ ms$/, text);
   });
 
   test('S13: localhost is tried in both families, and what refuses is named', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     const { port } = new URL(hive.url);
     assert.match(
-      (await withHive(`http://localhost:${port}`)).of('hive kijito').seen,
+      (await withHive(`http://localhost:${port}`)).findCheck('hive kijito').seen,
       /127\.0\.0\.1 connects, ::1 refuses/,
     );
     const none = await withHive('http://localhost:9');
-    assert.match(none.of('hive kijito').next ?? '', /neither at 127\.0\.0\.1 nor at ::1/);
+    assert.match(none.findCheck('hive kijito').next ?? '', /neither at 127\.0\.0\.1 nor at ::1/);
     assert.equal(none.code, 1);
   });
 
@@ -250,19 +250,19 @@ describe('a configured hive', () => {
       }
     };
     const strange = await answers(((_: unknown, answer: { end(text: string): void }) => answer.end('<html>')) as never);
-    assert.match(strange.of('hive kijito').next ?? '', /address is that of a hive/);
+    assert.match(strange.findCheck('hive kijito').next ?? '', /address is that of a hive/);
     const hangs = await answers((() => {}) as never);
-    assert.match(hangs.of('hive kijito').seen, /127\.0\.0\.1 connects/);
-    assert.equal(hangs.of('hive kijito').is, 'fail');
+    assert.match(hangs.findCheck('hive kijito').seen, /127\.0\.0\.1 connects/);
+    assert.equal(hangs.findCheck('hive kijito').is, 'fail');
     const closed = await answers(((_: unknown, answer: { writeHead(n: number): { end(): void } }) =>
       answer.writeHead(401).end()) as never);
-    assert.match(closed.of('hive kijito').next ?? '', /config set tokenFile/);
+    assert.match(closed.findCheck('hive kijito').next ?? '', /config set tokenFile/);
   });
 
   test('whose token file is open to others, or missing', async () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     using home = trayHome({ primary: { is: 'kijito', base: hive.url }, tokenFile: '/nowhere/token' });
-    assert.match((await doctor(home)).of('hive kijito').seen, /token file "\/nowhere\/token" cannot be read/);
+    assert.match((await doctor(home)).findCheck('hive kijito').seen, /token file "\/nowhere\/token" cannot be read/);
     const file = join(home.home, 'token');
     writeFileSync(file, 's3cret', { mode: 0o600 });
     chmodSync(file, 0o644);
@@ -270,8 +270,8 @@ describe('a configured hive', () => {
       home.at('config', 'config.json'),
       JSON.stringify({ primary: { is: 'kijito', base: hive.url }, tokenFile: file }),
     );
-    const { of, text } = await doctor(home);
-    assert.match(of('hive kijito').seen, /is open to other users/);
+    const { findCheck, text } = await doctor(home);
+    assert.match(findCheck('hive kijito').seen, /is open to other users/);
     assert.doesNotMatch(text, /s3cret/);
   });
 });
@@ -283,10 +283,10 @@ describe('hivebar doctor, while Hivebar runs', () => {
     await using tray = await home.start();
     await tray.persona('ada', ({ cursor }) => cursor === 1);
     const names = treeNames(home);
-    const { code, of, text } = await doctor(home);
+    const { code, findCheck, text } = await doctor(home);
     assert.equal(code, 0, text);
-    assert.match(of('hivebar').seen, new RegExp(`is running: pid ${tray.pid}, port ${tray.port}`));
-    assert.match(of('port').seen, /is ours/);
+    assert.match(findCheck('hivebar').seen, new RegExp(`is running: pid ${tray.pid}, port ${tray.port}`));
+    assert.match(findCheck('port').seen, /is ours/);
     for (const name of [
       'hivebar',
       'port',
@@ -298,7 +298,7 @@ describe('hivebar doctor, while Hivebar runs', () => {
       'inboxes',
       'silence',
     ])
-      assert.equal(of(name).is, 'ok', `${name}\n${text}`);
+      assert.equal(findCheck(name).is, 'ok', `${name}\n${text}`);
     assert.deepEqual(treeNames(home), names);
   });
 
@@ -308,9 +308,9 @@ describe('hivebar doctor, while Hivebar runs', () => {
     await using tray = await home.start();
     await tray.persona('ada');
     await tray.post('/api/v1/actions/mute', { persona: 'ada' });
-    assert.match((await doctor(home)).of('silence').seen, /muted: ada/);
+    assert.match((await doctor(home)).findCheck('silence').seen, /muted: ada/);
     await tray.post('/api/v1/actions/pause', {});
-    assert.match((await doctor(home)).of('silence').seen, /notifications are paused until you resume/);
+    assert.match((await doctor(home)).findCheck('silence').seen, /notifications are paused until you resume/);
   });
 
   test('a Hivebar that hangs (stopped) is a failure, within the time', async () => {
@@ -319,9 +319,9 @@ describe('hivebar doctor, while Hivebar runs', () => {
     tray.cli.kill('SIGSTOP');
     try {
       const from = performance.now();
-      const { code, of, text } = await doctor(home);
+      const { code, findCheck, text } = await doctor(home);
       assert.equal(code, 1, text);
-      assert.equal(of('hivebar').is, 'fail', text);
+      assert.equal(findCheck('hivebar').is, 'fail', text);
       assert.ok(performance.now() - from < 8000);
     } finally {
       tray.cli.kill('SIGCONT');

@@ -132,12 +132,12 @@ function ofMetrics(text: string, hidden: ReadonlySet<string>): SurfaceState {
   };
   const sum = /^hivebar_unread (\S+)$/m.exec(text)?.[1];
   const shown = ALL.filter((id) => !hidden.has(id));
-  const of = (id: Id): Shown => ({
+  const readShown = (id: Id): Shown => ({
     unread: value('hivebar_persona_unread', id),
     isDown: value('hivebar_persona_up', id) === 0,
   });
   return {
-    personas: Object.fromEntries(shown.map((id) => [id, of(id)])),
+    personas: Object.fromEntries(shown.map((id) => [id, readShown(id)])),
     unread: sum === undefined ? null : Number(sum),
   };
 }
@@ -239,8 +239,11 @@ async function freePort(): Promise<number> {
 
 /** A menu says less where an inbox was never seen: a row that is down has no number then. */
 function asMenu({ personas, unread }: SurfaceState): SurfaceState {
-  const of = ({ unread: n, isDown }: Shown): Shown => ({ unread: isDown ? (n ?? 0) : n, isDown });
-  return { personas: Object.fromEntries(Object.entries(personas).map(([id, one]) => [id, of(one)])), unread };
+  const toMenuShown = ({ unread: n, isDown }: Shown): Shown => ({ unread: isDown ? (n ?? 0) : n, isDown });
+  return {
+    personas: Object.fromEntries(Object.entries(personas).map(([id, persona]) => [id, toMenuShown(persona)])),
+    unread,
+  };
 }
 
 const sorted = ({ personas, unread }: SurfaceState): SurfaceState => ({
@@ -318,7 +321,9 @@ async function live(rig: Rig, history: readonly Act[]): Promise<void> {
         }
         model.play(act);
       }
-      const fields = history.slice(0, n).map((one) => ('persona' in one ? `${one.is} ${one.persona}` : one.is));
+      const fields = history
+        .slice(0, n)
+        .map((event) => ('persona' in event ? `${event.is} ${event.persona}` : event.is));
       await allEqual(fields.join(', '), model);
     }
   } finally {

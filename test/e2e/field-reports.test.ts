@@ -162,15 +162,15 @@ describe('field reports', { concurrency: 4 }, () => {
 
     test('S4: sixty personas on three hives: a banner a hive with its number, down and back; each is DOWN, with one line each', async () => {
       const names = (hive: string): string[] => Array.from({ length: 20 }, (_, i) => `${hive}${i}`);
-      await using one = await fakeHive({ personas: names('one') });
-      await using two = await fakeHive({ personas: names('two') });
-      await using three = await fakeHive({ personas: names('three') });
-      const hives = [one, two, three];
-      using home = homeOn(one, {
+      await using first = await fakeHive({ personas: names('one') });
+      await using second = await fakeHive({ personas: names('two') });
+      await using third = await fakeHive({ personas: names('three') });
+      const hives = [first, second, third];
+      using home = homeOn(first, {
         alertAfter: 2,
         hives: [
-          { name: 'crowdtwo', base: two.url },
-          { name: 'crowdthree', base: three.url },
+          { name: 'crowdtwo', base: second.url },
+          { name: 'crowdthree', base: third.url },
         ],
       });
       await using tray = await start(home);
@@ -559,7 +559,7 @@ describe('field reports', { concurrency: 4 }, () => {
 
     const text = readFileSync(home.at('events', 'events.ada.ndjson'), 'utf8');
     assert.doesNotMatch(text, ACTED_ON);
-    const cut = (of: string): string => [...of.replaceAll('\0', '')].slice(0, 220).join('');
+    const cut = (content: string): string => [...content.replaceAll('\0', '')].slice(0, 220).join('');
     const { stdout } = await home.run(['tail', 'ada', '--lines', '100']);
     assert.equal(stdout, text, 'as it stands in the file');
     const sent = [

@@ -41,8 +41,9 @@ interface Shown {
 async function agents(run: GardenCli): Promise<(label: string) => readonly unknown[]> {
   const { citizens } = (await run(['status', '--json'])).json<{ citizens: readonly Shown[] }>();
   const { peers } = (await run(['peers', '--json'])).json<{ peers: readonly Shown[] }>();
-  const of = (all: readonly Shown[]) => all.map(({ gardenId, agent, agentReasons }) => [gardenId, agent, agentReasons]);
-  assert.deepEqual(of(peers), of(citizens));
+  const listAgents = (all: readonly Shown[]) =>
+    all.map(({ gardenId, agent, agentReasons }) => [gardenId, agent, agentReasons]);
+  assert.deepEqual(listAgents(peers), listAgents(citizens));
   return (label) => {
     const found = peers.find(({ gardenId }) => gardenId === findCitizenId(label));
     return [found?.agent, ...(found?.agentReasons ?? []), found?.send];

@@ -78,9 +78,9 @@ describe('a record that is no file of the store', () => {
     assert.equal(findMessage(defects, name('bbbbbb')), 'is a pipe, socket or device, not a file');
     assert.equal(findMessage(defects, name('cccccc')), 'is a directory, not a file');
     assert.match(findMessage(defects, name('dddddd')) ?? '', /^is 307200 bytes long, over 262144$/);
-    const one = await gardenCli(store)(['mail', 'send', '--queue', '--id', '20260615T000000-aaaaaa', 'x']);
-    assert.deepEqual([one.code, store.box('20260615T000000-aaaaaa')], [1, null]);
-    assert.match(one.err, /is a symlink, which is never followed$/m);
+    const answer = await gardenCli(store)(['mail', 'send', '--queue', '--id', '20260615T000000-aaaaaa', 'x']);
+    assert.deepEqual([answer.code, store.box('20260615T000000-aaaaaa')], [1, null]);
+    assert.match(answer.err, /is a symlink, which is never followed$/m);
   });
 
   test('or belongs to somebody else is not believed', async (t) => {
@@ -155,7 +155,7 @@ describe('what is in a box and no message', () => {
       await gone;
     }
     const { code, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
-    assert.deepEqual([code, json<Drained>().messages.map((one) => one.file)], [0, [late]]);
+    assert.deepEqual([code, json<Drained>().messages.map((message) => message.file)], [0, [late]]);
   });
 
   test('nor is a box that is a symlink, also not for a message to it', async () => {

@@ -184,15 +184,15 @@ describe('garden check 2: the status', () => {
     const { unread, citizens, diagnostics } = json<Status>();
     assert.deepEqual([code, unread, citizens.length], [0, 7, 18]);
     for (const [label, { gardenId, receipt, ...expected }] of Object.entries(EXPECTED.citizens)) {
-      const one = citizens.find((citizen) => citizen.gardenId === gardenId);
+      const found = citizens.find((citizen) => citizen.gardenId === gardenId);
       const counts = { fresh: expected.fresh, delivered: expected.delivered, read: expected.read };
       assert.deepEqual(
-        { fresh: one?.fresh, delivered: one?.delivered, read: one?.read, unread: one?.unread },
+        { fresh: found?.fresh, delivered: found?.delivered, read: found?.read, unread: found?.unread },
         { ...counts, unread: expected.unread },
         label,
       );
       if (receipt.ok !== undefined && !label.startsWith('v1-')) {
-        for (const time of TIMES) assert.equal(one?.[time], receipt.ok[time], label);
+        for (const time of TIMES) assert.equal(found?.[time], receipt.ok[time], label);
       }
     }
     const named = diagnostics.map(({ filename }) => filename);
@@ -216,10 +216,10 @@ describe('garden check 2: the status', () => {
     const { unread, citizens } = (await gardenCli(store)(['status', '--json'])).json<Status>();
     assert.equal(unread, 2);
     for (const [label, expected] of Object.entries(EXPECTED_V3.citizens)) {
-      const one = citizens.find(({ gardenId }) => gardenId === expected.gardenId);
+      const found = citizens.find(({ gardenId }) => gardenId === expected.gardenId);
       if (label === 'agy')
-        assert.equal(one, undefined); // one of two records of a session
-      else assert.equal(one?.unread, expected.unread, label);
+        assert.equal(found, undefined); // one of two records of a session
+      else assert.equal(found?.unread, expected.unread, label);
     }
   });
 

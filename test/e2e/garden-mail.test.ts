@@ -290,14 +290,14 @@ describe('garden check 5: mail send', () => {
       assert.ok(isDone || ended.signal === 'SIGKILL', `step ${steps}: ${ended.code} ${ended.err}`);
       const names = store.box(id) ?? [];
       const bodies = bodiesIn(store, id);
-      for (const one of bodies) assert.equal(one, body);
+      for (const text of bodies) assert.equal(text, body);
       if (names.includes('inbox.signal')) assert.equal(bodies.length, 1, `step ${steps}: ${names.join()}`);
       if (names.includes('state.json')) assert.equal(bodies.length, 1, `step ${steps}: ${names.join()}`);
       if (isDone) continue;
       enqueue(handAt({ now: '2099-01-01T00:00:00.000Z' }), store.places, id, 'after');
       const { messages } = await drain(handAt(), store.places, id, signal);
       assert.deepEqual(
-        messages.map((one) => one.body),
+        messages.map((message) => message.body),
         [...bodies, 'after'],
       );
     }

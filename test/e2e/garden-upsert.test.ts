@@ -68,7 +68,7 @@ describe('garden check 7: record upsert', () => {
     using made = garden('store-v3');
     using store = garden();
     const run = gardenCli(store);
-    for (const op of EXPECTED_V3.ops.filter((one) => one.op === 'upsert')) {
+    for (const op of EXPECTED_V3.ops.filter((entry) => entry.op === 'upsert')) {
       await upserted(run, op, op.record, ['--schema', '3']);
     }
     for (const { gardenId } of Object.values(EXPECTED_V3.citizens)) {

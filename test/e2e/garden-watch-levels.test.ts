@@ -188,8 +188,8 @@ test('beside a Kijito persona: tray, page and JSON have both, and each has its o
 test('hivebar doctor says who is there, and what is wrong first', async () => {
   using store = garden('store');
   using home = gardenHome(store);
-  const line = async (of: typeof home): Promise<string> =>
-    /^\S+ +garden .*$/m.exec((await of.run(['doctor'])).stdout)?.[0] ?? '';
+  const line = async (target: typeof home): Promise<string> =>
+    /^\S+ +garden .*$/m.exec((await target.run(['doctor'])).stdout)?.[0] ?? '';
   assert.match(await line(home), /18 citizens, 7 unread; .* \(and 1[34] more\)/);
   using sound = garden('empty');
   upsert(handAt(), sound.places, { backend: 'pi', nativeSessionId: 'n', cwd: '/w' });

@@ -25,7 +25,7 @@ type Did = readonly [what: 'sent' | 'rang' | 'read', gardenId: string, stem: str
 const write = (store: Garden, how: readonly number[], citizens: readonly string[]): Promise<readonly Did[]> =>
   readLines<Did>([WRITER, store.store, ...how.map(String), ...citizens]);
 
-const count = (did: readonly Did[], what: Did[0]): number => did.filter(([one]) => one === what).length;
+const count = (did: readonly Did[], what: Did[0]): number => did.filter(([act]) => act === what).length;
 
 /** System calls that name a path, or a file that is open, of a process and all its threads; until it is ended. */
 async function traced(pid: number, path: string): Promise<AsyncDisposable & { end(): Promise<void> }> {
@@ -56,10 +56,10 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
 
   const did = await write(store, [60, 50, 20, 10], citizens);
   assert.deepEqual([count(did, 'sent'), count(did, 'rang')], [50, 20]);
-  const stems = (what: Did[0]) => did.flatMap(([one, gardenId, stem]) => (one === what ? [`${gardenId} ${stem}`] : []));
+  const stems = (what: Did[0]) => did.flatMap(([act, gardenId, stem]) => (act === what ? [`${gardenId} ${stem}`] : []));
   const deliveredMail = (event: string): readonly string[] =>
     citizens.flatMap((id) =>
-      readMailEvents(home, id).flatMap((one) => (one.event === event ? [`${id} ${one.stem}`] : [])),
+      readMailEvents(home, id).flatMap((line) => (line.event === event ? [`${id} ${line.stem}`] : [])),
     );
   await until('every message', () => deliveredMail('new').length >= 50);
   const after = store.tree();
@@ -275,10 +275,12 @@ test('killed again and again while messages arrive: each stem is told once, and 
       [...numbers.values()].every(({ size }) => size === 1),
       'a stem has one id',
     );
-    assert.equal(new Set([...numbers.values()].flatMap((one) => [...one])).size, numbers.size, 'and no other has it');
+    assert.equal(new Set([...numbers.values()].flatMap((ids) => [...ids])).size, numbers.size, 'and no other has it');
   }
   await tray.until('nothing unread', ({ personas }) =>
-    personas.filter(({ id }) => citizens.some((one) => id === toPersonaId(one))).every(({ unread }) => unread === 0),
+    personas
+      .filter(({ id }) => citizens.some((citizen) => id === toPersonaId(citizen)))
+      .every(({ unread }) => unread === 0),
   );
   assert.ok(readdirSync(store.places.mailbox).length > 0);
 });

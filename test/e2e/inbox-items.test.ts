@@ -18,8 +18,10 @@ const idsIn = (text: string): readonly number[] => [...text.matchAll(/<item id="
 function fill(home: Scratch, count: number, more: Partial<NewItem> = {}): void {
   using db = database(home);
   const rest = { type: 'agent', source: 'bo', priority: 2, session: null, expires: null, dedupKey: null } as const;
-  const one = { ...rest, to: { is: 'persona', name: 'ada' }, created: realClock.now(), ...more } as const;
-  openItems({ db, clock: realClock }).push(Array.from({ length: count }, (_, n) => ({ content: `text ${n}`, ...one })));
+  const fields = { ...rest, to: { is: 'persona', name: 'ada' }, created: realClock.now(), ...more } as const;
+  openItems({ db, clock: realClock }).push(
+    Array.from({ length: count }, (_, n) => ({ content: `text ${n}`, ...fields })),
+  );
 }
 
 function saved(home: Scratch, which: 'pending' | 'delivered'): readonly number[] {

@@ -29,7 +29,7 @@ test('G9 G10 after an upgrade of Node: status and doctor say what is gone, a sta
   assert.equal(doctor.code, 1);
   const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly { name: string; is: string }[] };
   for (const name of ['hooks', 'start at login'])
-    assert.equal(checks.find((one) => one.name === name)?.is, 'fail', name);
+    assert.equal(checks.find((check) => check.name === name)?.is, 'fail', name);
 
   {
     await using tray = await home.start(['--no-tray', '--no-notifications']);

@@ -202,12 +202,12 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     return (JSON.parse(stdout) as Decided).id;
   }
 
-  async function shownDecision(id: number, fits: (one: Decided) => boolean = () => true): Promise<Decided> {
+  async function shownDecision(id: number, fits: (decision: Decided) => boolean = () => true): Promise<Decided> {
     return await poll(
       () => `decision ${id}`,
       async () => {
-        const one = JSON.parse((await home.run(['decision', 'show', String(id), '--json'])).stdout) as Decided;
-        return fits(one) ? one : null;
+        const decision = JSON.parse((await home.run(['decision', 'show', String(id), '--json'])).stdout) as Decided;
+        return fits(decision) ? decision : null;
       },
     );
   }

@@ -92,7 +92,7 @@ const isOpen = async (page: Page, id: string): Promise<boolean> =>
 /** As a person reads it. */
 const words = async (at: Locator): Promise<string> => (await at.allInnerTexts()).join('\n');
 const breakdown = (page: Page): Promise<string[]> =>
-  page.locator('.breakdown > div').evaluateAll((all) => all.map((one) => `${one.textContent}`));
+  page.locator('.breakdown > div').evaluateAll((all) => all.map((element) => `${element.textContent}`));
 
 /** A record at the end of the journal; what is torn there stays so. */
 const record = (store: Store, seq: number, item: string, payload: object, agent = 'codex'): void => {
@@ -103,8 +103,8 @@ const record = (store: Store, seq: number, item: string, payload: object, agent 
 };
 
 test('a project is one board with the numbers of the reference: attention first and open, the other sections closed, its agents in it', async (t) => {
-  await using of = await watched();
-  const opened = await open(t, of);
+  await using scene = await watched();
+  const opened = await open(t, scene);
   if (opened === null) return;
   const { page, complaints } = opened;
   const { total, pending_actions, pending_human_candidates, blocked_assignments, stale_runs } =
@@ -119,7 +119,9 @@ test('a project is one board with the numbers of the reference: attention first 
   const { plans, claims, assignments, runs } = observer.counts;
   const counts = `Open: ${plans} plans · ${claims} claims · ${assignments} assignments · ${runs} runs`;
   assert.equal(await page.locator('[data-slot="counts"]').textContent(), counts);
-  const ids = await page.locator('.section').evaluateAll((all) => all.map((one) => one.getAttribute('data-section')));
+  const ids = await page
+    .locator('.section')
+    .evaluateAll((all) => all.map((element) => element.getAttribute('data-section')));
   const order = ['attention', 'in-progress', 'recently-terminal', 'sprints', 'backlog', 'candidates', 'activity'];
   assert.deepEqual(ids, [...order, 'actions', 'handoffs', 'traps', 'defects']);
   for (const id of ids) assert.equal(await isOpen(page, id ?? ''), id === 'attention', `${id}`);
@@ -155,12 +157,12 @@ test('a project is one board with the numbers of the reference: attention first 
 });
 
 test('D2 given more items for attention than one answer holds, the page has them all, the newest of every kind in sight', async (t) => {
-  await using of = await watched((store) => {
+  await using scene = await watched((store) => {
     for (let i = 0; i < 130; i += 1) record(store, 1000 + i, `state:act_m${i}`, { status: 'pending', text: `m${i}` });
     record(store, 2000, 'assignment:asg_late', { status: 'blocked', text: 'blocked at last' });
     record(store, 2001, 'agent_run:run_late', { status: 'failed', text: 'failed at last' });
   });
-  const opened = await open(t, of);
+  const opened = await open(t, scene);
   if (opened === null) return;
   const { page, complaints } = opened;
   const attention = section(page, 'attention');
@@ -171,15 +173,17 @@ test('D2 given more items for attention than one answer holds, the page has them
   await attention.getByRole('button', { name: 'Show 92 more' }).click();
   await attention.getByRole('button', { name: `Show more (${total - 100} left)` }).click();
   await attention.getByRole('button', { name: 'Show fewer' }).waitFor(WAIT);
-  const keys = await attention.locator('.row').evaluateAll((all) => all.map((one) => one.getAttribute('data-key')));
+  const keys = await attention
+    .locator('.row')
+    .evaluateAll((all) => all.map((element) => element.getAttribute('data-key')));
   assert.deepEqual([keys.length, new Set(keys).size], [total, total]);
   assert.ok(keys.includes('state:act_m0'), 'the oldest too');
   assert.deepEqual(complaints, []);
 });
 
 test('while the store grows: a new action comes with its text, a handoff goes, and only what changed is touched', async (t) => {
-  await using of = await watched();
-  const opened = await open(t, of);
+  await using scene = await watched();
+  const opened = await open(t, scene);
   if (opened === null) return;
   const { page, complaints } = opened;
   await opens(page, 'handoffs');
@@ -198,21 +202,21 @@ test('while the store grows: a new action comes with its text, a handoff goes, a
   const touched = (): Promise<unknown> => page.evaluate('[...touched].sort()');
   const after = (step: number) => EXPECTED.steps[step - 1]?.after;
 
-  of.store.step(1);
+  scene.store.step(1);
   const counts = page.locator('[data-slot="counts"]', { hasText: `Open: ${after(1)?.counts.plans} plans` });
   await counts.waitFor(WAIT);
-  of.store.step(2);
+  scene.store.step(2);
   const added = row(page, 'attention', 'state:act_c0');
   await added.waitFor(WAIT);
   const [title, text] = [await added.locator('.title').textContent(), await added.locator('.text').textContent()];
   assert.deepEqual([title, text], ['Merge?', 'Merge now? — 지금 병합 🌱']);
   assert.equal(await readTotal(page, 'attention'), after(2)?.attention_required.total);
-  assert.equal(await first?.evaluate((one) => one.isConnected), true, 'a row that stays is the same element');
+  assert.equal(await first?.evaluate((element) => element.isConnected), true, 'a row that stays is the same element');
   assert.match((await page.locator('#news').textContent()) ?? '', /for attention: .+, 21/);
 
-  of.store.step(3);
+  scene.store.step(3);
   await row(page, 'handoffs', 'handoff:hnd_last').waitFor({ state: 'detached', ...WAIT });
-  of.store.step(4);
+  scene.store.step(4);
   await added.waitFor({ state: 'detached', ...WAIT });
   assert.equal(await readTotal(page, 'attention'), after(4)?.attention_required.total);
   assert.equal(await isOpen(page, 'handoffs'), true);
@@ -226,8 +230,8 @@ test('while the store grows: a new action comes with its text, a handoff goes, a
 });
 
 test('what was opened and closed is so after a reload, and rows come when a section is opened by keyboard', async (t) => {
-  await using of = await watched();
-  const opened = await open(t, of);
+  await using scene = await watched();
+  const opened = await open(t, scene);
   if (opened === null) return;
   const { page } = opened;
   assert.equal(await section(page, 'traps').locator('.row').count(), 0);
@@ -248,8 +252,8 @@ test('what was opened and closed is so after a reload, and rows come when a sect
 });
 
 test('the view of the board has it too, below its actions; in the list it is found by name, and a filter that leaves it out does', async (t) => {
-  await using of = await watched();
-  const opened = await open(t, of, { hash: `#persona=${of.board}` });
+  await using scene = await watched();
+  const opened = await open(t, scene, { hash: `#persona=${scene.board}` });
   if (opened === null) return;
   const { page, complaints } = opened;
   await page.locator('#view #board .section').first().waitFor(WAIT);
@@ -270,8 +274,8 @@ test('the view of the board has it too, below its actions; in the list it is fou
 });
 
 test('without the token there are numbers and no text; with it the rows come', async (t) => {
-  await using of = await watched();
-  const opened = await open(t, of, { token: false });
+  await using scene = await watched();
+  const opened = await open(t, scene, { token: false });
   if (opened === null) return;
   const { page } = opened;
   assert.equal(await words(page.locator('.project .count')), '20\nfor attention');
@@ -284,7 +288,7 @@ test('without the token there are numbers and no text; with it the rows come', a
   await given.fill('not the token');
   await given.press('Enter');
   await page.getByRole('button', { name: 'Enter the token' }).click();
-  await given.fill(of.tray.token);
+  await given.fill(scene.tray.token);
   await given.press('Enter');
   await section(page, 'attention').locator('.row', { hasText: 'Approve the plan' }).first().waitFor(WAIT);
   await section(page, 'handoffs').locator('.row', { hasText: 'final handoff' }).waitFor(WAIT);
@@ -292,8 +296,8 @@ test('without the token there are numbers and no text; with it the rows come', a
 });
 
 test('a board that cannot be had says why and stays; it is asked for once a change, and again with the next', async (t) => {
-  await using of = await watched();
-  const opened = await open(t, of);
+  await using scene = await watched();
+  const opened = await open(t, scene);
   if (opened === null) return;
   const { page } = opened;
   let asked = 0;
@@ -302,15 +306,15 @@ test('a board that cannot be had says why and stays; it is asked for once a chan
   });
   const problem = { error: { code: 'database', message: 'the disk is full', next: 'make room' } };
   await page.route('**/api/brainclaw/**', (route) => route.fulfill({ status: 503, json: problem }));
-  of.store.step(1);
+  scene.store.step(1);
   await page.locator('.note', { hasText: 'Could not be loaded: the disk is full; make room' }).waitFor(WAIT);
   assert.equal(await readTotal(page, 'attention'), 20, 'what was seen stays');
-  await of.home.run(['send', '--to', 'ada', '--from', 'bo', 'hello']);
+  await scene.home.run(['send', '--to', 'ada', '--from', 'bo', 'hello']);
   await page.locator('.card[data-id="ada"]').waitFor(WAIT);
   assert.ok(asked <= 10, `with a status, not in between: ${asked}`);
   await page.unroute('**/api/brainclaw/**');
   asked = 0;
-  of.store.step(2);
+  scene.store.step(2);
   await row(page, 'attention', 'state:act_c0').waitFor(WAIT);
   assert.equal(await page.locator('.note').isVisible(), false);
   await page.clock.install();
@@ -320,8 +324,8 @@ test('a board that cannot be had says why and stays; it is asked for once a chan
 });
 
 test('a journal that is off is not known, and not nothing; when it comes the board is there, when it is partial it says so', async (t) => {
-  await using of = await watched(({ journal, root }) => renameSync(journal, `${root}/parked`));
-  const opened = await open(t, of);
+  await using scene = await watched(({ journal, root }) => renameSync(journal, `${root}/parked`));
+  const opened = await open(t, scene);
   if (opened === null) return;
   const { page, complaints } = opened;
   assert.equal(await words(page.locator('.remarks')), 'The journal is off, so open items are unknown.');
@@ -329,11 +333,11 @@ test('a journal that is off is not known, and not nothing; when it comes the boa
   assert.equal(await words(page.locator('.project .count [data-slot="unread"]')), '–');
   assert.equal(await page.locator('.section:visible').count(), 1, 'only what is wrong in the store');
   assert.match(await words(page.locator('.agent', { hasText: 'codex' })), /2 unread\s+3 to act on/);
-  renameSync(`${of.store.root}/parked`, of.store.journal);
+  renameSync(`${scene.store.root}/parked`, scene.store.journal);
   await section(page, 'attention').locator('.row').first().waitFor(WAIT);
   assert.equal(await words(page.locator('.project .count [data-slot="unread"]')), '20');
-  rmSync(of.store.event('seg-00000001.jsonl'));
-  rmSync(of.store.event('seg-00000122.jsonl'));
+  rmSync(scene.store.event('seg-00000001.jsonl'));
+  rmSync(scene.store.event('seg-00000122.jsonl'));
   await page.locator('.remarks li', { hasText: 'A checkpoint replaces them' }).waitFor(WAIT);
   await page.locator('.remarks li', { hasText: 'these counts may be too low' }).waitFor(WAIT);
   assert.equal(await readTotal(page, 'attention'), EXPECTED.coldFromCheckpoint.attention_required.total);
@@ -357,8 +361,8 @@ const hostile = (store: Store): void => {
 };
 
 test('texts of the store are text: markup, control characters, directions and 60,000 letters', async (t) => {
-  await using of = await watched(hostile);
-  const opened = await open(t, of, { viewport: { width: 360, height: 800 } });
+  await using scene = await watched(hostile);
+  const opened = await open(t, scene, { viewport: { width: 360, height: 800 } });
   if (opened === null) return;
   const { page, complaints } = opened;
   await section(page, 'attention').getByRole('button', { name: /^Show/ }).click();
@@ -380,7 +384,7 @@ test('texts of the store are text: markup, control characters, directions and 60
 
 test('a candidate that is accepted goes when the journal has it, and not before; what is written on another row stays', async (t) => {
   const servers = new Map<Store, ReturnType<typeof recorded>>();
-  await using of = await watched(
+  await using scene = await watched(
     () => {},
     { actions: true },
     (store) => {
@@ -391,7 +395,7 @@ test('a candidate that is accepted goes when the journal has it, and not before;
       return { PATH: `${store.dir}${delimiter}${process.env.PATH}` };
     },
   );
-  const opened = await open(t, of);
+  const opened = await open(t, scene);
   if (opened === null) return;
   const { page, complaints } = opened;
   const rows = section(page, 'attention').locator('.row');
@@ -414,8 +418,8 @@ test('a candidate that is accepted goes when the journal has it, and not before;
   assert.equal(await answer.inputValue(), 'half a thought', 'nor is the focus lost');
   const [called] =
     servers
-      .get(of.store)
-      ?.of('called')
+      .get(scene.store)
+      ?.list('called')
       .filter(({ params }) => params.name === 'bclaw_transition') ?? [];
   assert.deepEqual(called?.params.arguments, { entity: 'candidate', id: key?.split(':')[1], to: 'accepted' });
   assert.deepEqual(
@@ -426,13 +430,13 @@ test('a candidate that is accepted goes when the journal has it, and not before;
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`no accessibility fault and nothing too wide, ${colorScheme}, in the list and in the view, with the token and without`, async (t) => {
-    await using of = await watched(hostile, { actions: true });
+    await using scene = await watched(hostile, { actions: true });
     for (const token of [true, false]) {
-      const opened = await open(t, of, { token, colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
+      const opened = await open(t, scene, { token, colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
       if (opened === null) return;
       const { page } = opened;
       await opens(page, 'in-progress');
-      for (const hash of token ? ['#personas', `#persona=${of.board}`] : ['#personas']) {
+      for (const hash of token ? ['#personas', `#persona=${scene.board}`] : ['#personas']) {
         await page.evaluate(`location.hash = '${hash}'`);
         await page
           .locator(`${hash === '#personas' ? '#overview' : '#view'} .section`)

@@ -258,7 +258,7 @@ test('focus, half-written text, an open context and the element itself survive e
   await page.keyboard.type('thought');
   assert.equal(await mine.getByRole('textbox').inputValue(), 'half a thought');
   assert.equal(await mine.locator('details').getAttribute('open'), '');
-  assert.equal(await node?.evaluate((one) => one.isConnected), true);
+  assert.equal(await node?.evaluate((element) => element.isConnected), true);
   await page.evaluate("location.hash = '#persona=ada'");
   await page.locator('#view .decision', { hasText: 'Mine?' }).waitFor(WAIT);
   await page.evaluate("location.hash = '#personas'");

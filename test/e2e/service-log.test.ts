@@ -88,7 +88,7 @@ describe('what the headless service says, where no journal takes it', () => {
       'these and no others',
       () => existsSync(at('.')) && isDeepStrictEqual(readdirSync(at('.')).sort(), names),
     );
-    const modes = (of: readonly string[]) => of.map((name) => statSync(at(name)).mode & 0o777);
+    const modes = (paths: readonly string[]) => paths.map((name) => statSync(at(name)).mode & 0o777);
     assert.deepEqual(modes(['..', '.']), [0o700, 0o700]);
     assert.deepEqual(modes(names), [0o600, 0o600, 0o600, 0o600]);
     assert.equal((await cli.stop()).code, 0);

@@ -13,9 +13,13 @@ function homeOn(hive: FakeHive, more: object = {}): TrayHome {
 }
 
 /** The directory says this of its members from now on; who is not named owns memories. */
-function says(hive: FakeHive, of: Record<string, object>): void {
+function says(hive: FakeHive, changes: Record<string, object>): void {
   const edit = ({ result }: Record<string, unknown>) => ({
-    result: (result as { persona: string }[]).map((entry) => ({ ...entry, memory_count: 9, ...of[entry.persona] })),
+    result: (result as { persona: string }[]).map((entry) => ({
+      ...entry,
+      memory_count: 9,
+      ...changes[entry.persona],
+    })),
   });
   hive.fail({ is: 'edit', edit }, { endpoint: 'personas' });
 }

@@ -128,8 +128,8 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     await rig.tray.click(`fay - 3 unread/${second}/Mark as read`);
     await rig.tray.waitLabel(/^fay - 2 unread$/);
     const headers = { authorization: `Bearer ${rig.process.token}` };
-    const of = `${rig.process.url}/api/inbox?persona=fay&mark_read=false&unread_only=true`;
-    const inbox = await fetch(of, { headers });
+    const url = `${rig.process.url}/api/inbox?persona=fay&mark_read=false&unread_only=true`;
+    const inbox = await fetch(url, { headers });
     const { result } = (await inbox.json()) as { readonly result: readonly { readonly content: string }[] };
     assert.deepEqual(
       result.map(({ content }) => content),

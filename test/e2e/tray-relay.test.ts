@@ -15,8 +15,8 @@ test('what is sent on one machine is an event line on the other; the server is k
   using b = trayHome({ ...LOCAL, nats: settings('bo') });
   await using trayA = await a.start();
   let trayB = await b.start();
-  const isUp = (one: typeof trayA) =>
-    one.until('the server is reached', ({ hives }) =>
+  const isUp = (tray: typeof trayA) =>
+    tray.until('the server is reached', ({ hives }) =>
       hives.some(({ source, state }) => source === 'nats' && state === 'UP'),
     );
   await Promise.all([isUp(trayA), isUp(trayB)]);

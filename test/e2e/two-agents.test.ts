@@ -67,9 +67,9 @@ async function scenario(stage: Stage): Promise<void> {
   await write(stage, ada, bo, { type: 'agent', source: 'ada', priority: 4, content: 'for when you are held' });
   await arrived(bo);
   await asks(bo, true);
-  for (const one of stage.breaks) await broken(stage, one, ada, bo);
+  for (const breakage of stage.breaks) await broken(stage, breakage, ada, bo);
   await committed(bo);
-  for (const one of [ada, bo]) await shownOnce(one);
+  for (const agent of [ada, bo]) await shownOnce(agent);
   await ends(ada);
 }
 
@@ -181,17 +181,18 @@ async function broken(stage: Stage, { what, kill, restart }: Break, ada: Awaited
   const twice = { ...item, source: 'ci', content: `from both without ${what}` };
   await fromBoth(stage, ada, bo, twice, `broadcast:${what}`);
   // A program without Hivebar writes one line into the queue of each.
-  for (const one of [ada, bo]) queue(one, { ...item, source: 'ci', content: `queued without ${what}` }, `ci:${what}`);
-  for (const one of [ada, bo]) {
-    if (one.here.length > 0) await describeEvent(one, 'UserPromptSubmit', { prompt: 'are you there?' });
-    await silent(one, 'Stop', { stop_hook_active: false, last_assistant_message: `without ${what}` });
+  for (const agent of [ada, bo])
+    queue(agent, { ...item, source: 'ci', content: `queued without ${what}` }, `ci:${what}`);
+  for (const agent of [ada, bo]) {
+    if (agent.here.length > 0) await describeEvent(agent, 'UserPromptSubmit', { prompt: 'are you there?' });
+    await silent(agent, 'Stop', { stop_hook_active: false, last_assistant_message: `without ${what}` });
   }
   await restart();
-  for (const one of [ada, bo]) {
-    const isMore = one.away.length > 0;
-    await arrived(one);
-    if (isMore) await describeEvent(one, 'SessionStart', { source: 'resume' });
-    await silent(one, 'UserPromptSubmit', { prompt: 'anything else?' });
+  for (const agent of [ada, bo]) {
+    const isMore = agent.away.length > 0;
+    await arrived(agent);
+    if (isMore) await describeEvent(agent, 'SessionStart', { source: 'resume' });
+    await silent(agent, 'UserPromptSubmit', { prompt: 'anything else?' });
   }
 }
 
@@ -213,7 +214,7 @@ async function fromBoth(stage: Stage, ada: Awaited, bo: Awaited, item: Shown, ke
     second,
     stage.isOneStore ? new RegExp(`^${id} for everyone was there already \\(${key}\\)$`) : /^pushed \d+ to everyone$/,
   );
-  for (const one of [ada, bo]) came(one, { ...item, toAll: true });
+  for (const agent of [ada, bo]) came(agent, { ...item, toAll: true });
 }
 
 /** A soft gate warns the person at a Stop, and its check tells the agent that it resolved. */

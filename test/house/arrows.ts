@@ -87,9 +87,9 @@ const DOOR = 'index.ts';
 /** What breaks the import arrows, one line each, with the file and line to go to. */
 export function brokenArrows(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap((file) =>
-    file.imports.flatMap((one) => {
-      const why = wrongWith(file.path, one);
-      return why === null ? [] : [`${file.path}:${one.line} imports ${one.specifier}: ${why}`];
+    file.imports.flatMap((imported) => {
+      const why = wrongWith(file.path, imported);
+      return why === null ? [] : [`${file.path}:${imported.line} imports ${imported.specifier}: ${why}`];
     }),
   );
 }
@@ -104,21 +104,23 @@ function wrongWith(from: string, { target, typeOnly, specifier }: Import): strin
   }
   if (specifier === '(computed)') return 'an import that is computed cannot be checked; name the file';
   if (target === null) return null;
-  const here = findRoom(from);
-  const there = findRoom(target);
-  if (here === null) return 'the importing file is in no room';
-  if (there === null) return 'the imported file is in no room';
-  if (here.name !== there.name && there.row >= here.row) {
-    return there.row === here.row ? `${there.name} stands beside ${here.name}` : `${there.name} stands on ${here.name}`;
+  const sourceRoom = findRoom(from);
+  const targetRoom = findRoom(target);
+  if (sourceRoom === null) return 'the importing file is in no room';
+  if (targetRoom === null) return 'the imported file is in no room';
+  if (sourceRoom.name !== targetRoom.name && targetRoom.row >= sourceRoom.row) {
+    return targetRoom.row === sourceRoom.row
+      ? `${targetRoom.name} stands beside ${sourceRoom.name}`
+      : `${targetRoom.name} stands on ${sourceRoom.name}`;
   }
-  const ban = BANS.find((one) => one.from.test(from) && one.to.test(target));
+  const ban = BANS.find((candidate) => candidate.from.test(from) && candidate.to.test(target));
   if (ban !== undefined) return ban.why;
   return isDoorFor(from, target) ? null : 'not a door of its folder';
 }
 
 function findRoom(path: string): { readonly name: string; readonly row: number } | null {
   for (const [row, names] of ROWS.entries()) {
-    const name = names.find((one) => path === one || path.startsWith(`${one}/`));
+    const name = names.find((folder) => path === folder || path.startsWith(`${folder}/`));
     if (name !== undefined) return { name, row };
   }
   return null;

@@ -16,7 +16,8 @@ interface List {
 }
 
 const upTo = (kind: string, n: number): readonly string[] => Array.from({ length: n }, (_, i) => `${kind}${i + 1}`);
-const parts = (number: string, suffixes: string): readonly string[] => [...suffixes].map((one) => `${number}${one}`);
+const parts = (number: string, suffixes: string): readonly string[] =>
+  [...suffixes].map((suffix) => `${number}${suffix}`);
 
 const LISTS: readonly List[] = [
   {

@@ -84,7 +84,7 @@ function belongsTo(pid: number, home: string): boolean {
     if (readlinkSync(`/proc/${pid}/exe`).startsWith(`${home}/`)) return true;
     const [variable] = readFileSync(`/proc/${pid}/environ`, 'utf8')
       .split('\0')
-      .filter((one) => one === `HOME=${home}`);
+      .filter((assignment) => assignment === `HOME=${home}`);
     return variable !== undefined;
   } catch {
     return false; // it ended, or is not ours

@@ -45,7 +45,7 @@ export async function writeAll(stage: Stage, from: Awaited, other: Awaited, item
   assert.match(output[0] ?? '', /^pushed \d+ to everyone$/);
   const toAll = { ...item, toAll: true };
   (stage.isOneStore ? other.here : other.away).push(toAll);
-  for (const one of [from, other]) one.all.push(toAll);
+  for (const agent of [from, other]) agent.all.push(toAll);
   from.own.push(item.content);
 }
 

@@ -37,7 +37,7 @@ export interface Recorded {
   /** Program and arguments that run it. */
   readonly command: readonly [string, ...string[]];
   readonly noted: readonly Noted[];
-  of<K extends Noted['is']>(is: K): readonly Extract<Noted, { readonly is: K }>[];
+  list<K extends Noted['is']>(is: K): readonly Extract<Noted, { readonly is: K }>[];
   /** Of servers that still run. */
   readonly alive: readonly number[];
 }
@@ -52,15 +52,15 @@ export function recorded(files: Scratch, fault: ServerFault = 'none', store: str
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Noted);
-  const of: Recorded['of'] = (is) => noted().filter((one) => one.is === is) as never;
+  const list: Recorded['list'] = (is) => noted().filter((note) => note.is === is) as never;
   return {
     command: [process.execPath, STAND_IN, record, fault, store ?? '-', 'mcp'],
     get noted() {
       return noted();
     },
-    of,
+    list,
     get alive() {
-      return of('started')
+      return list('started')
         .map(({ pid }) => pid)
         .filter(isAlive);
     },
@@ -81,7 +81,7 @@ export function installed(files: Scratch, fault: ServerFault = 'none', store: st
   writeFileSync(files.at('bin', 'brainclaw'), `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, { mode: 0o700 });
   const env = { PATH: `${files.at('bin')}:${NOT_INSTALLED.PATH}` };
   return {
-    ...{ env, command: server.command, of: server.of },
+    ...{ env, command: server.command, list: server.list },
     get noted() {
       return server.noted;
     },

@@ -26,7 +26,7 @@ for (let n = 0; n < Number(count); n += 1) {
   });
   appendFileSync(join(store, 'events', segment), `\n${record}\n`);
   say('line', record);
-  const file = (of: number): string => `msg_${name}_${of}.json`;
+  const file = (number: number): string => `msg_${name}_${number}.json`;
   writeFileSync(join(inbox, `${file(n)}.tmp`), messageText(n, 'pending'));
   renameSync(join(inbox, `${file(n)}.tmp`), join(inbox, file(n)));
   say('file', file(n), messageText(n, 'pending'));

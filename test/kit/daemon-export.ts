@@ -19,15 +19,15 @@ export function createExport(
   { depth = 0, heartbeatAge = 3, drainAge = 12.5, errors = 0 }: ExportFigures = {},
 ): string {
   const who = `tenant_id="${tenant}",agent_identity="${identity}",agent_surface="claude-code",machine_id="cafe01"`;
-  const one = (name: string, type: string, value: number): string =>
+  const formatMetric = (name: string, type: string, value: number): string =>
     `# HELP ${name} What it is.\n# TYPE ${name} ${type}\n${name}{${who}} ${value}\n`;
   const each = (name: string, type: string, value: number): string =>
-    `# HELP ${name} What it is.\n# TYPE ${name} ${type}\n${CLASSES.map((of) => `${name}{${who},error_class="${of}"} ${value}\n`).join('')}`;
+    `# HELP ${name} What it is.\n# TYPE ${name} ${type}\n${CLASSES.map((errorClass) => `${name}{${who},error_class="${errorClass}"} ${value}\n`).join('')}`;
   return [
-    one('daemon_up', 'gauge', 1),
-    one('daemon_heartbeat_age_seconds', 'gauge', heartbeatAge),
-    one('daemon_drain_age_seconds', 'gauge', drainAge),
-    one('daemon_signal_queue_depth', 'gauge', depth),
+    formatMetric('daemon_up', 'gauge', 1),
+    formatMetric('daemon_heartbeat_age_seconds', 'gauge', heartbeatAge),
+    formatMetric('daemon_drain_age_seconds', 'gauge', drainAge),
+    formatMetric('daemon_signal_queue_depth', 'gauge', depth),
     each('daemon_errors_total', 'counter', errors),
     each('daemon_last_error_timestamp_seconds', 'gauge', errors === 0 ? 0 : 1_800_000_000),
   ].join('');

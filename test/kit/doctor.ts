@@ -11,7 +11,7 @@ export interface DoctorCheck {
 export interface Doctored {
   readonly code: number | null;
   /** One of its checks. @throws when it has no such check */
-  of(name: string): DoctorCheck;
+  findCheck(name: string): DoctorCheck;
   readonly reasons: Readonly<Record<'icon' | 'banner' | 'mail', { readonly fail: string[]; readonly warn: string[] }>>;
   /** For messages of assertions. */
   readonly text: string;
@@ -26,8 +26,8 @@ export async function doctor(home: TrayHome, env: Readonly<Record<string, string
     code,
     reasons,
     text: stdout.replaceAll('},{', '},\n{'),
-    of(name) {
-      const found = checks.find((one) => one.name === name);
+    findCheck(name) {
+      const found = checks.find((check) => check.name === name);
       if (found === undefined) throw new Error(`no check ${name} in:\n${stdout}`);
       return found;
     },

@@ -59,7 +59,7 @@ export function fakeFiles(): FakeFiles {
   for (const path of ['/', '/d']) names.set(path, newNode('directory', 0o700));
   durableNames = new Map(names);
 
-  const of = (fd: number): { node: Node; path: string; flags: number } => open.get(fd) ?? fail('EBADF', `${fd}`);
+  const findOpen = (fd: number): { node: Node; path: string; flags: number } => open.get(fd) ?? fail('EBADF', `${fd}`);
   const at = (path: string): Node => names.get(path) ?? fail('ENOENT', path);
   const stat = (n: Node): Stat => ({
     kind: n.kind,
@@ -142,11 +142,11 @@ export function fakeFiles(): FakeFiles {
       return fd;
     },
     read(fd, into, position) {
-      meet('read', of(fd).path);
-      return of(fd).node.bytes.copy(into, 0, position, position + into.length);
+      meet('read', findOpen(fd).path);
+      return findOpen(fd).node.bytes.copy(into, 0, position, position + into.length);
     },
     write(fd, bytes) {
-      const { node, path, flags } = of(fd);
+      const { node, path, flags } = findOpen(fd);
       const most = meet('write', path);
       if ((flags & (O.WRONLY | O.RDWR)) === 0) fail('EBADF', path);
       const part = bytes.subarray(0, Math.min(bytes.length, most));
@@ -154,21 +154,21 @@ export function fakeFiles(): FakeFiles {
       return part.length;
     },
     fstat(fd) {
-      meet('fstat', of(fd).path);
-      return stat(of(fd).node);
+      meet('fstat', findOpen(fd).path);
+      return stat(findOpen(fd).node);
     },
     fchmod(fd, mode) {
-      meet('fchmod', of(fd).path);
-      of(fd).node.mode = mode;
+      meet('fchmod', findOpen(fd).path);
+      findOpen(fd).node.mode = mode;
     },
     ftruncate(fd, size) {
-      const { node, path, flags } = of(fd);
+      const { node, path, flags } = findOpen(fd);
       meet('ftruncate', path);
       if ((flags & (O.WRONLY | O.RDWR)) === 0) fail('EINVAL', path);
       node.bytes = Buffer.concat([node.bytes.subarray(0, size), Buffer.alloc(Math.max(0, size - node.bytes.length))]);
     },
     fsync(fd) {
-      const { node, path } = of(fd);
+      const { node, path } = findOpen(fd);
       meet('fsync', path);
       if (node.kind !== 'directory') {
         node.durable = node.bytes;
@@ -179,11 +179,11 @@ export function fakeFiles(): FakeFiles {
       for (const [name, child] of names) if (inside(name)) durableNames.set(name, child);
     },
     fdatasync(fd) {
-      meet('fdatasync', of(fd).path);
-      of(fd).node.durable = of(fd).node.bytes;
+      meet('fdatasync', findOpen(fd).path);
+      findOpen(fd).node.durable = findOpen(fd).node.bytes;
     },
     close(fd) {
-      const { path } = of(fd);
+      const { path } = findOpen(fd);
       open.delete(fd); // also when it reports an error, as Linux does
       meet('close', path);
     },

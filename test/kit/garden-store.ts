@@ -112,11 +112,11 @@ export interface Garden extends Scratch {
   tree(): Readonly<Record<string, string>>;
 }
 
-export function garden(of: 'store' | 'store-v3' | 'empty' = 'empty'): Garden {
+export function garden(contents: 'store' | 'store-v3' | 'empty' = 'empty'): Garden {
   const files = scratch();
   const store = files.at('agent');
   mkdirSync(store);
-  if (of !== 'empty') cpSync(join(DATA, of), store, { recursive: true });
+  if (contents !== 'empty') cpSync(join(DATA, contents), store, { recursive: true });
   const places = computeGardenPlaces({
     store,
     env: { ENTWURF_DIR: files.at('control') },
@@ -169,7 +169,7 @@ export function doorbell(
 ): { readonly exit: number; readonly announced: number } {
   const directory = join(places.mailbox, gardenId);
   let rang = 0;
-  for (const name of readdirSync(directory).filter((one) => one.endsWith('.msg'))) {
+  for (const name of readdirSync(directory).filter((filename) => filename.endsWith('.msg'))) {
     try {
       renameSync(join(directory, name), join(directory, `${name}.delivered`));
       rang += 1;

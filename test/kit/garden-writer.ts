@@ -14,7 +14,8 @@ const say = (...fields: readonly string[]): void => console.log(JSON.stringify(f
 const all = Number(sends);
 
 /** Every so often one more of them, spread over all sends. */
-const isDue = (n: number, of: number): boolean => Math.floor((n * of) / all) > Math.floor(((n - 1) * of) / all);
+const isDue = (n: number, count: number): boolean =>
+  Math.floor((n * count) / all) > Math.floor(((n - 1) * count) / all);
 
 for (let n = 1; n <= all; n += 1) {
   const gardenId = citizens[n % citizens.length] ?? '';

@@ -97,4 +97,4 @@ export const GATES_OF_ARGUMENT = `
   const gates = openGates({ ...needs, state: process.argv[1], git: async () => ({ is: 'clear' }), findOpenDecisions: () => ${JSON.stringify(ONE_QUESTION)} });`;
 
 export const failing = (verdict: GateVerdict): readonly string[] =>
-  verdict.results.filter((one) => !one.satisfied).map((one) => one.gate_id);
+  verdict.results.filter((result) => !result.satisfied).map((result) => result.gate_id);

@@ -63,7 +63,7 @@ export class InboxReference {
     });
   }
 
-  of(persona: string, now: number, which: ItemFilter): readonly PlainItem[] {
+  list(persona: string, now: number, which: ItemFilter): readonly PlainItem[] {
     return this.#seenBy(persona, now)
       .filter(([row, marks]) => {
         if (which === 'pending') return isPending(row, marks, now);
@@ -74,7 +74,7 @@ export class InboxReference {
 
   pending(persona: string, session: string | null, now: number): readonly number[] {
     const counts = [0, 0, 0, 0, 0];
-    for (const item of this.of(persona, now, 'pending')) {
+    for (const item of this.list(persona, now, 'pending')) {
       if (isFor(item.session, session)) counts[item.priority] = (counts[item.priority] ?? 0) + 1;
     }
     return counts;

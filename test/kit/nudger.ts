@@ -31,7 +31,7 @@ export function createTestNudger(home: TrayHome, env: Readonly<Record<string, st
     check: (persona) => nudger.nudgeIfDue(persona),
     stateOfAgent() {
       const folder = join(home.home, '.claude', 'sessions');
-      const [name = ''] = readdirSync(folder).filter((one) => one.endsWith('.json'));
+      const [name = ''] = readdirSync(folder).filter((filename) => filename.endsWith('.json'));
       try {
         return String((JSON.parse(readFileSync(join(folder, name), 'utf8')) as { status?: unknown }).status);
       } catch {

@@ -55,8 +55,8 @@ if (role === 'push') {
   const personas = persona.split(',');
   writeFileSync(join(state, `ready-${process.pid}`), '');
   while (!existsSync(over)) {
-    for (const one of personas) {
-      const became = stamp(one);
+    for (const name of personas) {
+      const became = stamp(name);
       output[became] = (output[became] ?? 0) + 1;
     }
   }

@@ -13,7 +13,7 @@ export interface StreamClient extends Disposable {
   readonly socket: WebSocket;
   readonly frames: readonly Heard[];
   /** Frames of this type so far. */
-  of(type: string): readonly Heard[];
+  listFrames(type: string): readonly Heard[];
   send(frame: object | string | Buffer): void;
   /** The next frame of this type that was not waited for before. */
   next(type: string): Promise<Heard>;
@@ -54,11 +54,11 @@ export function openStream(
   socket.on('close', (closed) => {
     code ??= closed;
   });
-  const of = (type: string): readonly Heard[] => frames.filter((frame) => frame.type === type);
+  const listFrames = (type: string): readonly Heard[] => frames.filter((frame) => frame.type === type);
   return {
     socket,
     frames,
-    of,
+    listFrames,
     send(frame) {
       const bytes = typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame);
       if (socket.readyState === socket.CONNECTING) socket.once('open', () => socket.send(bytes));
@@ -69,9 +69,9 @@ export function openStream(
       waitedFor.set(type, nth + 1);
       await until(
         () => `frame ${nth + 1} of type ${type}; there are ${JSON.stringify(frames)}, code ${code}`,
-        () => of(type).length > nth,
+        () => listFrames(type).length > nth,
       );
-      return of(type)[nth] as Heard;
+      return listFrames(type)[nth] as Heard;
     },
     async ended() {
       if (code === null) await Promise.race([once(socket, 'close'), until('an end', () => code !== null)]);

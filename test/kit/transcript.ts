@@ -165,7 +165,7 @@ export function toSetPollResult(words: readonly string[], at: number): PollResul
     .map((word): SetItem => {
       const [name = '', from = 'river'] = word.split('/');
       const [key = '', mark = 'fresh'] = name.split('.');
-      const as = WORK.find((one) => key.startsWith(one));
+      const as = WORK.find((prefix) => key.startsWith(prefix));
       return {
         key,
         fingerprint: mark,

@@ -33,7 +33,10 @@ export interface TrayHome extends Disposable {
   /** Ids of its `new` events. */
   mail(stem: string): readonly unknown[];
   /** `hivebar ARGS` to its end, with an empty stdin unless one is given. */
-  run(args: readonly string[], of?: RunOptions): Promise<Ended & { readonly stdout: string; readonly stderr: string }>;
+  run(
+    args: readonly string[],
+    options?: RunOptions,
+  ): Promise<Ended & { readonly stdout: string; readonly stderr: string }>;
   /** The tray process, at any port, as soon as it serves. @throws with what it said when it ends instead */
   start(
     args?: readonly string[],
@@ -108,10 +111,10 @@ export function trayHome(settings: object | null = LOCAL): TrayHome {
     events,
     mail: (stem) => events(stem).flatMap((event) => (event.event === 'new' ? [event.id] : [])),
     run: (args, { stdin, env: more = {} } = {}) => {
-      const of = { env: { ...env, ...more } };
-      if (stdin === undefined) return runCli(args, of);
+      const options = { env: { ...env, ...more } };
+      if (stdin === undefined) return runCli(args, options);
       writeFileSync(input, stdin);
-      return runCli(args, { ...of, wrap: ['/bin/sh', '-c', `exec "$@" <'${input}'`, 'sh'] });
+      return runCli(args, { ...options, wrap: ['/bin/sh', '-c', `exec "$@" <'${input}'`, 'sh'] });
     },
     spawn,
     start: async (args = [], more = {}, wrap = []) => await served(spawn(args, more, wrap), dir),

@@ -58,10 +58,10 @@ export async function twoMachines(): Promise<Stage> {
   const rig = made.use(await relayRig());
   // Nobody says who lives where: what one pushes to the other makes each known to both.
   const settings = { ...LOCAL, nats: { url: rig.server.url, tokenFile: rig.tokenFile } };
-  const here = made.use(trayHome(settings));
-  const there = made.use(trayHome(settings));
-  const first = made.use(await startTray(here));
-  const second = made.use(await startTray(there));
+  const firstHome = made.use(trayHome(settings));
+  const secondHome = made.use(trayHome(settings));
+  const first = made.use(await startTray(firstHome));
+  const second = made.use(await startTray(secondHome));
   const isUp = async (): Promise<void> => {
     for (const { now } of [first, second]) {
       await now.until(
@@ -77,8 +77,8 @@ export async function twoMachines(): Promise<Stage> {
   };
   await isUp();
   return {
-    ada: agent(here, 'ada', 'claude'),
-    bo: agent(there, 'bo', 'codex'),
+    ada: agent(firstHome, 'ada', 'claude'),
+    bo: agent(secondHome, 'bo', 'codex'),
     isOneStore: false,
     breaks: [
       { what: 'nats-server', kill: () => rig.server.kill(), restart: andUp(() => rig.restart()) },

@@ -76,7 +76,7 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
     }
     /** Closed, and its registration over. */
     async function gone(stream: StreamClient): Promise<void> {
-      const id = stream.of('welcome')[0]?.registration_id;
+      const id = stream.listFrames('welcome')[0]?.registration_id;
       stream.socket.close();
       await stream.ended();
       for (;;) {
@@ -133,8 +133,8 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
       const reported = await ada.next('pending_changed');
       assert.deepEqual(Object.keys(reported).toSorted(), ['rev', 'type']);
       assert.ok(Number(reported.rev) > before.rev);
-      assert.equal((await peek(up.ada)).rev, ada.of('pending_changed').at(-1)?.rev);
-      assert.deepEqual([bo.of('pending_changed'), bo.of('drained')], [[], []]);
+      assert.equal((await peek(up.ada)).rev, ada.listFrames('pending_changed').at(-1)?.rev);
+      assert.deepEqual([bo.listFrames('pending_changed'), bo.listFrames('drained')], [[], []]);
       await gone(ada);
       await gone(bo);
     });
@@ -150,7 +150,7 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
       await drainAll(up.ada);
       using ada = await daemon(up.ada);
       await up.arrive(up.ada, 3);
-      await until('all three', () => ada.of('pending_changed').length > 0);
+      await until('all three', () => ada.listFrames('pending_changed').length > 0);
       const first = await drain(up.ada.act, 2);
       assert.deepEqual([idsIn(first).length, first.body.remaining], [2, 1]);
       const reported = await ada.next('drained');

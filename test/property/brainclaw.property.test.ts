@@ -55,8 +55,8 @@ const arbitraryLine = fc.record(
   { requiredKeys: ['v', 'seq', 'action', 'item_type'] },
 );
 const written = fc.oneof(
-  { weight: 8, arbitrary: arbitraryLine.map((one) => Buffer.from(`\n${JSON.stringify(one)}\n`)) },
-  { weight: 1, arbitrary: arbitraryLine.map((one) => Buffer.from(JSON.stringify(one).slice(0, 25))) },
+  { weight: 8, arbitrary: arbitraryLine.map((record) => Buffer.from(`\n${JSON.stringify(record)}\n`)) },
+  { weight: 1, arbitrary: arbitraryLine.map((record) => Buffer.from(JSON.stringify(record).slice(0, 25))) },
   { weight: 1, arbitrary: fc.constantFrom(Buffer.from('\n\n'), Buffer.of(0xed, 0x95, 0x0a), Buffer.from('no json\n')) },
 );
 const journals = fc.array(fc.tuple(written, fc.boolean()), { minLength: 1, maxLength: 40 }).map((writes) => {

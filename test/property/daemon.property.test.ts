@@ -12,9 +12,9 @@ type Of<Is extends DaemonStep['is']> = Omit<Extract<DaemonStep, { is: Is }>, 'is
 
 function step<Is extends DaemonStep['is']>(
   is: Is,
-  of: { readonly [Key in keyof Of<Is>]: fc.Arbitrary<Of<Is>[Key]> },
+  fields: { readonly [Key in keyof Of<Is>]: fc.Arbitrary<Of<Is>[Key]> },
 ): fc.Arbitrary<DaemonStep> {
-  return fc.record(of, PLAIN).map((rest) => ({ is, ...rest }) as unknown as DaemonStep);
+  return fc.record(fields, PLAIN).map((rest) => ({ is, ...rest }) as unknown as DaemonStep);
 }
 
 const turnBoundary = step('boundary', {
@@ -102,8 +102,8 @@ const anything: fc.Arbitrary<readonly DaemonStep[]> = fc.oneof(
 );
 const story = fc.array(anything, { minLength: 5, maxLength: 60, size: 'max' }).map((parts) => parts.flat());
 
-function one(of: fc.Arbitrary<DaemonStep>): fc.Arbitrary<readonly DaemonStep[]> {
-  return of.map((step) => [step]);
+function one(arbitrary: fc.Arbitrary<DaemonStep>): fc.Arbitrary<readonly DaemonStep[]> {
+  return arbitrary.map((step) => [step]);
 }
 
 function closed(...codes: readonly (number | null)[]): fc.Arbitrary<DaemonStep> {

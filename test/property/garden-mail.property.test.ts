@@ -144,8 +144,8 @@ class World {
       return;
     }
     const now = ['', '.delivered', '.read', '.delivered.read'].map((end) => path + end);
-    const there = now.find((one) => this.files.text(one) !== null) ?? path;
-    const fd = this.files.open(there, O.WRONLY, 0); // the file it has open, whatever it is called by now
+    const current = now.find((candidate) => this.files.text(candidate) !== null) ?? path;
+    const fd = this.files.open(current, O.WRONLY, 0); // the file it has open, whatever it is called by now
     this.files.write(fd, Buffer.from(piece));
     this.files.close(fd);
   }
@@ -177,7 +177,7 @@ test('whoever rings, sends, writes slowly or reads between any two calls of a dr
   let met = 0;
   await fc.assert(
     fc.asyncProperty(due, steps, async (others, own) => {
-      const world = new World(others.map((one) => one ?? ('pause' as Other)));
+      const world = new World(others.map((act) => act ?? ('pause' as Other)));
       for (const step of own) {
         if (step === 'send') world.send();
         else await world.drain();

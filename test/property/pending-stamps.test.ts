@@ -47,7 +47,7 @@ test('no hook misses what was pushed before it began, whoever stamps, drains and
   } finally {
     h.state.write('over', '');
   }
-  const output = await Promise.all(stampers.map((one) => one.output));
+  const output = await Promise.all(stampers.map((stamper) => stamper.output));
   assert.ok(
     output.every(({ written = 0 }) => written > 0),
     JSON.stringify(output),

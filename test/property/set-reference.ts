@@ -93,9 +93,9 @@ export class SetReference {
     const disk = begin === 'resume' ? this.disk : null;
     this.begin = begin;
     this.decided = false;
-    this.memory = disk?.known?.things.map((one) => ({ ...one })) ?? null;
+    this.memory = disk?.known?.things.map((thing) => ({ ...thing })) ?? null;
     if (begin === 'born' || begin === 'all new' || disk?.allNew === true) this.memory = [];
-    this.gone = disk?.known?.gone.map((one) => ({ ...one })) ?? [];
+    this.gone = disk?.known?.gone.map((thing) => ({ ...thing })) ?? [];
     this.ofEpoch = disk?.known?.epoch ?? this.epoch;
     this.next = disk?.known?.next ?? this.highest + 1;
     this.free = this.highest + 1;
@@ -110,8 +110,8 @@ export class SetReference {
   }
 
   toSaved(): SavedSet {
-    const things = this.memory?.map((one) => ({ ...one })) ?? null;
-    const is = (what: string): string | null => this.unsaid.find((one) => one.is === what)?.words(0) ?? null;
+    const things = this.memory?.map((thing) => ({ ...thing })) ?? null;
+    const is = (what: string): string | null => this.unsaid.find((notice) => notice.is === what)?.words(0) ?? null;
     return {
       state: this.thinks,
       failures: this.failures,
@@ -120,7 +120,7 @@ export class SetReference {
           ? this.beforeCap
           : things === null || !this.decided
             ? this.undecided()
-            : { epoch: this.ofEpoch, next: this.next, things, gone: this.gone.map((one) => ({ ...one })) },
+            : { epoch: this.ofEpoch, next: this.next, things, gone: this.gone.map((thing) => ({ ...thing })) },
       allNew:
         is('capped') !== null
           ? this.beforeCap === null
@@ -149,7 +149,7 @@ export class SetReference {
       says.push({ words: notice.words(cursor), isMail: false, onAck: () => this.dropNotice(notice) });
     const mail = [...this.appearances(memory), ...this.changes(memory), ...this.losses(memory)];
     const fits = mail.slice(0, this.rules.atOnce);
-    const batch = fits.flatMap((one) => one.promise ?? []);
+    const batch = fits.flatMap((say) => say.promise ?? []);
     this.promised = batch;
     this.free = Math.max(this.free, this.next, ...batch.map(({ id }) => id + 1));
     return { says: [...says, ...fits], more: mail.length > fits.length };
@@ -170,7 +170,7 @@ export class SetReference {
   }
 
   private dropNotice(notice: unknown): void {
-    this.unsaid = this.unsaid.filter((one) => one !== notice);
+    this.unsaid = this.unsaid.filter((other) => other !== notice);
   }
 
   private decide(): void {
@@ -203,8 +203,8 @@ export class SetReference {
         : {
             epoch: this.ofEpoch,
             next: this.next,
-            things: memory.map((one) => ({ ...one })),
-            gone: this.gone.map((one) => ({ ...one })),
+            things: memory.map((thing) => ({ ...thing })),
+            gone: this.gone.map((thing) => ({ ...thing })),
           };
     this.quietly(memory);
     for (const thing of fresh) this.comes(this.remember(thing, this.take()), memory);
@@ -224,7 +224,7 @@ export class SetReference {
 
   private isSilent({ key, quiet, from }: Thing): boolean {
     if (from?.toLowerCase() === this.rules.suppressed) return true;
-    return quiet && !this.promised.some((one) => one.key === key);
+    return quiet && !this.promised.some((promise) => promise.key === key);
   }
 
   /** Another set: no word of it. */
@@ -237,22 +237,22 @@ export class SetReference {
       return { ...this.remember(thing, old.id), changes: old.changes };
     });
     const isThere = ({ key }: Remembered): boolean => this.things.some((thing) => thing.key === key);
-    this.gone = this.gone.filter((one) => !isThere(one));
+    this.gone = this.gone.filter((thing) => !isThere(thing));
     for (const old of before) if (!isThere(old)) this.goes(old);
   }
 
   /** What was told and is there again; undefined: it was never told, or this is another occasion. */
   private returned({ key, mark, isOccasion }: Thing): Remembered | undefined {
-    return this.gone.find((one) => one.key === key && (!isOccasion || one.mark === mark));
+    return this.gone.find((thing) => thing.key === key && (!isOccasion || thing.mark === mark));
   }
 
-  private comes(one: Remembered, memory: Remembered[]): void {
-    memory.push(one);
-    this.gone = this.gone.filter(({ key }) => key !== one.key);
+  private comes(thing: Remembered, memory: Remembered[]): void {
+    memory.push(thing);
+    this.gone = this.gone.filter(({ key }) => key !== thing.key);
   }
 
-  private goes(one: Remembered): void {
-    if (one.id !== null) this.gone.push({ ...one, vanished: null, deliveredAs: '' });
+  private goes(thing: Remembered): void {
+    if (thing.id !== null) this.gone.push({ ...thing, vanished: null, deliveredAs: '' });
   }
 
   /** What is done without an event. */
@@ -266,8 +266,8 @@ export class SetReference {
         Object.assign(old, this.remember(thing, old.id), { changes: old.changes });
     }
     const isThere = ({ key }: Remembered): boolean => this.things.some((thing) => thing.key === key);
-    const stays = memory.filter((one) => isThere(one) || (one.id !== null && one.vanished !== null));
-    for (const one of memory) if (!stays.includes(one)) this.goes(one);
+    const stays = memory.filter((thing) => isThere(thing) || (thing.id !== null && thing.vanished !== null));
+    for (const thing of memory) if (!stays.includes(thing)) this.goes(thing);
     memory.splice(0, memory.length, ...stays);
   }
 

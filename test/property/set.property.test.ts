@@ -172,9 +172,9 @@ function worded(event: Event): string {
 function parseSaved(saved: SavedState | null): SavedSet | null {
   if (saved === null) return null;
   const { known, state, consecutive_failures: failures, persona_added: born, baseline_skipped: skipped } = saved;
-  const things = known?.keys.map((one) => {
-    assert.deepEqual(one.extra, one.seq === null ? {} : { stem: one.key, mark: one.extra.mark });
-    return toRemembered(one);
+  const things = known?.keys.map((item) => {
+    assert.deepEqual(item.extra, item.seq === null ? {} : { stem: item.key, mark: item.extra.mark });
+    return toRemembered(item);
   });
   const range = skipped === undefined ? null : skipped.id_range.join('-');
   return {
@@ -407,7 +407,7 @@ for (const kind of ['one', 'two'] as const) {
           const { checkpoint: mark } = state;
           assert.ok(mark.is === 'known');
           assert.deepEqual(
-            new Map(mark.keys.map((one) => [one.key, one.fingerprint])),
+            new Map(mark.keys.map((item) => [item.key, item.fingerprint])),
             new Map(world.model.things.map((thing) => [thing.key, thing.mark])),
             'what is there is what is known',
           );

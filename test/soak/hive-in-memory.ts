@@ -92,12 +92,12 @@ export function hiveInMemory(names: readonly string[], clock: Clock): HiveInMemo
       await connect(signal);
       if (hold !== null && hold.cursor === String(version)) await wait(hold.ms, signal, true);
       await connect(signal);
-      const of = new Map<string, UnreadCounts>();
+      const byAddress = new Map<string, UnreadCounts>();
       for (const [name, rows] of inboxes) {
         const unread = unreadIn(rows);
-        if (unread > 0) of.set(name, { unread: exactly(unread), urgent: exactly(0) });
+        if (unread > 0) byAddress.set(name, { unread: exactly(unread), urgent: exactly(0) });
       }
-      return { at: clock.now(), byAddress: of, cursor: String(version) };
+      return { at: clock.now(), byAddress, cursor: String(version) };
     },
     reset() {
       resets += 1;

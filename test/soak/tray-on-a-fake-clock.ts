@@ -175,10 +175,9 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
       ),
     burden: () => ({
       handles: Object.fromEntries(
-        Object.entries(Object.groupBy(process.getActiveResourcesInfo(), (kind) => kind)).map(([kind, of = []]) => [
-          kind,
-          of.length,
-        ]),
+        Object.entries(Object.groupBy(process.getActiveResourcesInfo(), (kind) => kind)).map(
+          ([kind, resources = []]) => [kind, resources.length],
+        ),
       ),
       listeners:
         listening() +

@@ -39,10 +39,10 @@ test('without flags every default is that of the Kijito contract (c), and nothin
 });
 
 describe('a flag changes what it names and nothing else', () => {
-  const one = { is: 'some', personas: ['ada'] } as const;
+  const onlyAda = { is: 'some', personas: ['ada'] } as const;
   const cases: readonly (readonly [line: string, change: Partial<WatchPlan>])[] = [
-    ['--persona ada', { targets: one }],
-    ['--persona=ada', { targets: one }],
+    ['--persona ada', { targets: onlyAda }],
+    ['--persona=ada', { targets: onlyAda }],
     ['--persona ada --persona bo', { targets: { is: 'some', personas: ['ada', 'bo'] } }],
     ['--personas ada,bo,,cy', { targets: { is: 'some', personas: ['ada', 'bo', 'cy'] } }],
     ['--persona ada --personas bo,ada', { targets: { is: 'some', personas: ['ada', 'bo'] } }],
@@ -66,8 +66,8 @@ describe('a flag changes what it names and nothing else', () => {
     ['--emit exec-per-event --exec true', { emit: { is: 'exec', command: 'true' } }],
     ['--content-chars 0', { contentChars: 0 }],
     ['--no-content', { contentChars: null }],
-    ['--persona ada --seed-at 0', { targets: one, seedAt: 0 }],
-    ['--personas ada,ADA --seed-at 7', { targets: one, seedAt: 7 }],
+    ['--persona ada --seed-at 0', { targets: onlyAda, seedAt: 0 }],
+    ['--personas ada,ADA --seed-at 7', { targets: onlyAda, seedAt: 7 }],
     [
       '--url http://h/ --seed-at 7',
       { targets: { is: 'url', url: 'http://h/', allowLoopback: false, allowPrivate: false }, seedAt: 7 },

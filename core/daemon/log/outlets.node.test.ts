@@ -215,7 +215,7 @@ describe('the Event Log of Windows, against a library of the same shape (not run
     await never.close();
     const first = [
       ...['10', '/L', 'APPLICATION', '/SO', 'prism-daemon-t-i', '/T', 'ERROR', '/ID', '1', '/D'],
-      ...two.map((one) => formatRecordLine(one).trimEnd()),
+      ...two.map((entry) => formatRecordLine(entry).trimEnd()),
     ];
     assert.deepEqual(dir.text('calls').trimEnd().split('\n'), first);
     const soon = createEventCreateOutlet('prism-daemon-t-i', program, 1);

@@ -28,17 +28,17 @@ function shimThat(
     clock,
     chance: () => 0.5,
     changed: () => {},
-    start(one) {
-      listener = one;
+    start(observer) {
+      listener = observer;
       return {
         pid: 1,
         write(line) {
           const ask = JSON.parse(line) as { id: number; call: string };
           asked.push(ask);
           const answer = respond?.(ask) ?? null;
-          if (answer !== null) one.line(JSON.stringify({ id: ask.id, ...answer }));
+          if (answer !== null) observer.line(JSON.stringify({ id: ask.id, ...answer }));
         },
-        end: async () => one.ended(),
+        end: async () => observer.ended(),
       };
     },
   });
@@ -57,7 +57,7 @@ describe('persona daemon check 1: one daemon, thin plugins', () => {
     };
     for (const [file, plugin] of Object.entries(all)) assert.deepEqual(Object.keys(plugin).sort(), METHODS, file);
     assert.deepEqual(
-      [claude, codex, banner].map((one) => Object.keys(one)),
+      [claude, codex, banner].map((plugin) => Object.keys(plugin)),
       [['createClaudeHook'], ['createCodexShim'], ['createFallback']],
     );
   });
@@ -81,8 +81,8 @@ describe('persona daemon check 1: one daemon, thin plugins', () => {
   });
 
   test('a shim wherever one is configured, a hook where the harness has them, else a banner', () => {
-    const kinds = ['claude-code', 'claude', 'codex', 'claude-desktop', 'vim'].map((one) =>
-      choosePluginKind(one, false),
+    const kinds = ['claude-code', 'claude', 'codex', 'claude-desktop', 'vim'].map((harness) =>
+      choosePluginKind(harness, false),
     );
     assert.deepEqual(kinds, ['claude-hook', 'claude-hook', 'claude-hook', 'fallback', 'fallback']);
     assert.equal(choosePluginKind('vim', true), 'codex-shim');
@@ -213,17 +213,20 @@ describe('a surface with a shim', () => {
 describe('a surface that nothing can be handed to', () => {
   test('a person is told; a banner that was not shown was no ring', async () => {
     const clock = fakeClock();
-    const of = (notify: () => Promise<void>, isAvailable = true) =>
+    const createFallback = (notify: () => Promise<void>, isAvailable = true) =>
       banner.createFallback({ person: { isAvailable, notify }, clock });
     const accept = async (): Promise<void> => {};
-    await of(accept).notifySurface(DOORBELL);
-    await assert.rejects(of(() => Promise.reject(new Error('not shown'))).notifySurface(DOORBELL), /not shown/);
-    await assert.rejects(of(accept, false).notifySurface(DOORBELL), /nothing shows/);
-    const late = assert.rejects(of(() => new Promise(() => {})).notifySurface(DOORBELL), /too late/);
+    await createFallback(accept).notifySurface(DOORBELL);
+    await assert.rejects(
+      createFallback(() => Promise.reject(new Error('not shown'))).notifySurface(DOORBELL),
+      /not shown/,
+    );
+    await assert.rejects(createFallback(accept, false).notifySurface(DOORBELL), /nothing shows/);
+    const late = assert.rejects(createFallback(() => new Promise(() => {})).notifySurface(DOORBELL), /too late/);
     await clock.advance(2000);
     await late;
-    assert.equal((await of(accept).status()).alive, true);
-    assert.deepEqual(await of(accept, false).status(), {
+    assert.equal((await createFallback(accept).status()).alive, true);
+    assert.deepEqual(await createFallback(accept, false).status(), {
       alive: false,
       accepting: false,
       detail_class: 'no_desktop',

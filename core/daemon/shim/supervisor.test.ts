@@ -35,9 +35,9 @@ function rig({ startable = true } = {}) {
   };
   const shim = startShim({ start, clock, chance: () => 0.5, changed: (view) => views.push(view) });
   const newest = () => {
-    const one = shims.at(-1);
-    assert.ok(one);
-    return one;
+    const shimProcess = shims.at(-1);
+    assert.ok(shimProcess);
+    return shimProcess;
   };
   return { clock, shims, views, shim, newest, ends: () => ends };
 }

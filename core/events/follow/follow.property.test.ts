@@ -209,8 +209,8 @@ class World {
       this.written + 1,
       ...[this.live, ...this.archives].flatMap((file) => file?.numbers ?? []),
     );
-    const there = [this.live, ...this.archives].filter((file) => file !== null);
-    this.held = again.is === 'open' ? there : there.slice(0, 1);
+    const present = [this.live, ...this.archives].filter((file) => file !== null);
+    this.held = again.is === 'open' ? present : present.slice(0, 1);
     this.lostToRotation = false;
     this.hasRead = this.live !== null || this.archives.length > 0;
   }

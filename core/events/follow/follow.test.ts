@@ -57,8 +57,8 @@ describe('where a follower begins', () => {
     fs.writeFileSync(`${path}.10`, line(0));
     fs.writeFileSync(`${path}.bak`, line(99));
     fs.writeFileSync(`${path}.01`, line(98));
-    using it = open().follower;
-    assert.deepEqual(ids(it), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    using reader = open().follower;
+    assert.deepEqual(ids(reader), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   test('with the last so many, over several files, or none, or all when there are fewer', () => {
@@ -69,24 +69,24 @@ describe('where a follower begins', () => {
       [4, [6, 7, 8, 9]],
       [99, [1, 2, 3, 4, 5, 6, 7, 8, 9]],
     ] as const) {
-      using it = open({ is: 'last', events }).follower;
-      assert.deepEqual(ids(it), expected);
+      using reader = open({ is: 'last', events }).follower;
+      assert.deepEqual(ids(reader), expected);
     }
   });
 
   test('with the last ones of a file far larger than is looked at first', () => {
     const long = 'x'.repeat(100_000);
     fs.writeFileSync(path, Array.from({ length: 100 }, (_, index) => line(index + 1, long)).join(''));
-    using it = open({ is: 'last', events: 60 }).follower;
-    const found = ids(it);
+    using reader = open({ is: 'last', events: 60 }).follower;
+    const found = ids(reader);
     assert.deepEqual([found.length, found[0], found.at(-1)], [60, 41, 100]);
   });
 
   test('after the first of an event that stands twice: what lies between is not left out', () => {
     fs.writeFileSync(`${path}.1`, lines(1, 3));
     fs.writeFileSync(path, line(2));
-    using it = open({ is: 'after', eventId: 'ada:new:2', place: null }).follower;
-    assert.deepEqual(ids(it), [3]);
+    using reader = open({ is: 'after', eventId: 'ada:new:2', place: null }).follower;
+    assert.deepEqual(ids(reader), [3]);
   });
 
   test('after an event, whichever file holds it', () => {
@@ -96,8 +96,8 @@ describe('where a follower begins', () => {
       [6, [7, 8, 9]],
       [9, []],
     ] as const) {
-      using it = open({ is: 'after', eventId: `ada:new:${id}`, place: null }).follower;
-      assert.deepEqual(ids(it), expected);
+      using reader = open({ is: 'after', eventId: `ada:new:${id}`, place: null }).follower;
+      assert.deepEqual(ids(reader), expected);
     }
   });
 
@@ -113,8 +113,8 @@ describe('where a follower begins', () => {
     three();
     let place: EventLinePosition | null = null;
     {
-      using it = open().follower;
-      const first = it.next();
+      using reader = open().follower;
+      const first = reader.next();
       assert.ok(first.is === 'lines');
       place = first.lines[1]?.place ?? null;
     }
@@ -128,12 +128,12 @@ describe('where a follower begins', () => {
   test('in a directory that is not there yet, and finds the file once it is', () => {
     path = join(dir, 'events', 'events.ada.ndjson');
     const { follower, isEmpty } = open();
-    using it = follower;
+    using reader = follower;
     assert.ok(isEmpty);
-    assert.deepEqual(ids(it), []);
+    assert.deepEqual(ids(reader), []);
     fs.mkdirSync(join(dir, 'events'));
     fs.writeFileSync(path, line(1));
-    assert.deepEqual(ids(it), [1]);
+    assert.deepEqual(ids(reader), [1]);
   });
 
   test('a symlink or a directory of that name is refused, and no descriptor is left open', () => {
@@ -151,86 +151,86 @@ describe('a follower', () => {
     const bytes = Buffer.from(line(2, 'é 😀'));
     for (let cut = 1; cut < bytes.length; cut += 1) {
       fs.writeFileSync(path, Buffer.concat([Buffer.from(line(1)), bytes.subarray(0, cut)]));
-      using it = open().follower;
-      assert.deepEqual(ids(it), [1], `cut at ${cut}`);
+      using reader = open().follower;
+      assert.deepEqual(ids(reader), [1], `cut at ${cut}`);
       fs.appendFileSync(path, bytes.subarray(cut));
-      const next = it.next();
+      const next = reader.next();
       assert.ok(next.is === 'lines' && next.lines[0]?.text === bytes.toString().trimEnd(), `cut at ${cut}`);
     }
   });
 
   test('never joins the beginning of a line that was cut off with the line that came in its place', () => {
     fs.writeFileSync(path, line(1) + line(2, 'torn').slice(0, -10));
-    using it = open().follower;
-    assert.deepEqual(ids(it), [1]);
+    using reader = open().follower;
+    assert.deepEqual(ids(reader), [1]);
     fs.truncateSync(path, line(1).length);
     fs.appendFileSync(path, line(3, 'longer than what was torn'));
-    assert.deepEqual(ids(it), [3]);
+    assert.deepEqual(ids(reader), [3]);
   });
 
   test('reads a deleted file to its end, then the new one of that name', () => {
     fs.writeFileSync(path, line(1));
-    using it = open().follower;
-    assert.deepEqual(ids(it), [1]);
+    using reader = open().follower;
+    assert.deepEqual(ids(reader), [1]);
     fs.appendFileSync(path, line(2));
     fs.unlinkSync(path);
-    assert.deepEqual(ids(it), [2]);
+    assert.deepEqual(ids(reader), [2]);
     fs.writeFileSync(path, line(3));
-    assert.deepEqual(ids(it), [3]);
+    assert.deepEqual(ids(reader), [3]);
   });
 
   test('does not take older archives for new ones when the live file was deleted', () => {
     fs.writeFileSync(`${path}.2`, lines(1, 2));
     fs.writeFileSync(`${path}.1`, lines(3, 4));
     fs.writeFileSync(path, line(5));
-    using it = open({ is: 'last', events: 1 }).follower;
-    assert.deepEqual(ids(it), [5]);
+    using reader = open({ is: 'last', events: 1 }).follower;
+    assert.deepEqual(ids(reader), [5]);
     fs.unlinkSync(path);
     fs.writeFileSync(path, line(6));
-    assert.deepEqual(ids(it), [6]);
+    assert.deepEqual(ids(reader), [6]);
   });
 
   test('a file that was deleted is no gap while an older one is still kept', () => {
     fs.writeFileSync(`${path}.1`, line(1));
     fs.writeFileSync(path, line(2));
-    using it = open().follower;
-    assert.deepEqual(ids(it), [1, 2]);
+    using reader = open().follower;
+    assert.deepEqual(ids(reader), [1, 2]);
     fs.unlinkSync(path);
     fs.writeFileSync(path, line(3));
     rotate();
     fs.writeFileSync(path, line(4));
-    assert.deepEqual(ids(it), [3, 4]);
+    assert.deepEqual(ids(reader), [3, 4]);
   });
 
   test('finds a file cut and written anew, also when it is longer than before', () => {
     fs.writeFileSync(path, lines(1, 3));
-    using it = open().follower;
-    assert.deepEqual(ids(it), [1, 2, 3]);
+    using reader = open().follower;
+    assert.deepEqual(ids(reader), [1, 2, 3]);
     fs.truncateSync(path, 0);
     fs.appendFileSync(path, lines(3, 9));
-    assert.deepEqual(ids(it), [4, 5, 6, 7, 8, 9]);
+    assert.deepEqual(ids(reader), [4, 5, 6, 7, 8, 9]);
   });
 
   test('goes over several rotations at once, and says when there were more than are kept', () => {
     fs.writeFileSync(path, line(1));
-    using it = open().follower;
-    assert.deepEqual(ids(it), [1]);
+    using reader = open().follower;
+    assert.deepEqual(ids(reader), [1]);
     for (let id = 2; id <= 4; id += 1) {
       rotate(3);
       fs.appendFileSync(path, line(id));
     }
-    assert.deepEqual(ids(it), [2, 3, 4]);
+    assert.deepEqual(ids(reader), [2, 3, 4]);
     for (let id = 5; id <= 9; id += 1) {
       rotate(3);
       fs.appendFileSync(path, line(id));
     }
-    assert.deepEqual(ids(it), ['gap after ada:new:4', 6, 7, 8, 9]);
+    assert.deepEqual(ids(reader), ['gap after ada:new:4', 6, 7, 8, 9]);
   });
 
   test('leaves out lines that are no events, and counts them', () => {
     fs.writeFileSync(path, `${line(1)}not json\n\n{"event": "new"}\n${line(2)}`);
-    using it = open().follower;
-    const next = it.next();
+    using reader = open().follower;
+    const next = reader.next();
     assert.ok(next.is === 'lines');
     assert.deepEqual([next.lines.length, next.foreign], [2, 3]);
   });
@@ -259,9 +259,13 @@ describe('a follower', () => {
           },
         });
       }
-      using it = open({ is: 'oldest' }, files).follower;
-      const found = ids(it);
-      assert.deepEqual([...found, ...ids(it)], at === 0 || calls < at ? [1, 2, 3, 4] : [1, 2, 3, 4, 5, 6], `at ${at}`);
+      using reader = open({ is: 'oldest' }, files).follower;
+      const found = ids(reader);
+      assert.deepEqual(
+        [...found, ...ids(reader)],
+        at === 0 || calls < at ? [1, 2, 3, 4] : [1, 2, 3, 4, 5, 6],
+        `at ${at}`,
+      );
     }
     assert.ok(calls > 20, `only ${calls} calls were tried`);
   });
@@ -282,11 +286,11 @@ describe('a follower', () => {
     };
     fs.writeFileSync(path, line(0));
     {
-      using it = open({ is: 'oldest' }, files).follower;
+      using reader = open({ is: 'oldest' }, files).follower;
       for (let id = 1; id <= 40; id += 1) {
         rotate();
         fs.appendFileSync(path, line(id));
-        ids(it);
+        ids(reader);
         if (id % 7 === 0) fs.unlinkSync(`${path}.1`);
         assert.ok(opened.size <= 10, `${opened.size} are open`);
       }
@@ -309,7 +313,7 @@ describe('following', () => {
   test('hands over what comes, over a rotation and a deletion, until it is stopped', async () => {
     path = join(dir, 'events', 'events.ada.ndjson');
     const stop = new AbortController();
-    using it = open().follower;
+    using reader = open().follower;
     const steps: (() => void)[] = [
       () => {
         fs.appendFileSync(path, line(2));
@@ -328,7 +332,7 @@ describe('following', () => {
       fs.writeFileSync(path, line(1));
     }, 50);
     const found: number[] = [];
-    for await (const next of follow(it, path, stop.signal)) {
+    for await (const next of follow(reader, path, stop.signal)) {
       assert.ok(next.is === 'lines');
       for (const { event } of next.lines) {
         found.push(Number(event.event_id.split(':').at(-1)));
@@ -340,10 +344,10 @@ describe('following', () => {
 
   test('ends at once when it is stopped while nothing comes', async () => {
     const stop = new AbortController();
-    using it = open().follower;
+    using reader = open().follower;
     setTimeout(() => stop.abort(), 20);
     const began = performance.now();
-    for await (const _ of follow(it, path, stop.signal)) assert.fail('there is nothing');
+    for await (const _ of follow(reader, path, stop.signal)) assert.fail('there is nothing');
     assert.ok(performance.now() - began < 500);
   });
 });

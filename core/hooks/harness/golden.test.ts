@@ -84,18 +84,18 @@ describe('stdin in, bytes out', () => {
 
   test('inbox-gates 8.2a: what an event does not carry is never printed, so that nothing counts as shown', () => {
     for (const [, name, version] of GOLDEN) {
-      const one = harness(name, version);
+      const versioned = harness(name, version);
       for (const event of HOOK_EVENTS) {
-        const turn = one.readTurn(stdinAt(name, event), event);
+        const turn = versioned.readTurn(stdinAt(name, event), event);
         assert.ok(!(turn instanceof Fault));
-        const carries = one.carries(turn);
+        const carries = versioned.carries(turn);
         assert.equal(
-          one.formatReply(turn, { is: 'inject', text: 'x' }).stdout !== '',
+          versioned.formatReply(turn, { is: 'inject', text: 'x' }).stdout !== '',
           carries.text,
           `${name} ${event}`,
         );
         assert.equal(
-          one.formatReply(turn, { is: 'block', reason: 'x' }).stdout !== '',
+          versioned.formatReply(turn, { is: 'block', reason: 'x' }).stdout !== '',
           carries.block,
           `${name} ${event}`,
         );
@@ -105,12 +105,12 @@ describe('stdin in, bytes out', () => {
 
   test('inbox-gates 8.2a: never as plain text, which the model is not shown at PostToolUse, Stop and PreCompact', () => {
     for (const [, name, version] of GOLDEN) {
-      const one = harness(name, version);
+      const versioned = harness(name, version);
       for (const event of HOOK_EVENTS) {
-        const turn = one.readTurn(stdinAt(name, event), event);
+        const turn = versioned.readTurn(stdinAt(name, event), event);
         assert.ok(!(turn instanceof Fault));
         for (const [, answer] of ANSWERS) {
-          const { stdout, exit } = one.formatReply(turn, answer);
+          const { stdout, exit } = versioned.formatReply(turn, answer);
           assert.equal(exit, 0); // on exit 2 stdout counts for nothing
           if (stdout !== '') assert.equal(typeof JSON.parse(stdout), 'object');
         }

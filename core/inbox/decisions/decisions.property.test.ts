@@ -116,7 +116,8 @@ test('the life of decisions is that of the model, whatever crashes: one answer e
       }
       assert.equal(decisions.get(model.all.size + 1), null);
       for (const persona of PERSONAS) {
-        if (![...model.all.values()].some((one) => one.persona === persona && one.state === 'open')) continue;
+        if (![...model.all.values()].some((decision) => decision.persona === persona && decision.state === 'open'))
+          continue;
         assert.equal(rig.gates.get(persona), 'open', `${persona} is asking`);
       }
       inOrder(rig, (id) => model.all.get(id)?.persona ?? '');

@@ -115,7 +115,7 @@ test('of two waits of a persona the mark goes with the last, whichever ends firs
     decisions.create(asks());
     const waits = [decisions.waiting('ada'), rig.start().waiting('ada')] as const;
     const other = decisions.waiting('bo');
-    for (const one of [...waits, other]) one.renew();
+    for (const wait of [...waits, other]) wait.renew();
     assert.deepEqual([...rig.waiting], ['ada', 'bo']);
     waits[first].end();
     assert.deepEqual([...rig.waiting], ['ada', 'bo']);

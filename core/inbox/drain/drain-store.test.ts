@@ -109,20 +109,20 @@ describe('drains of the store', () => {
           for (const id of shown) waiting.delete(id);
         };
 
-        for (const one of steps) {
-          if (one.is === 'push') {
-            waiting.set(at.push('x'.repeat(one.size), { priority: one.priority }), one.priority);
-          } else if (one.is === 'wait') {
-            await at.clock.advance(one.ms);
+        for (const move of steps) {
+          if (move.is === 'push') {
+            waiting.set(at.push('x'.repeat(move.size), { priority: move.priority }), move.priority);
+          } else if (move.is === 'wait') {
+            await at.clock.advance(move.ms);
             open = open.filter(({ until }) => until > at.clock.monotonic());
-          } else if (one.is === 'late commit') {
+          } else if (move.is === 'late commit') {
             const [late, ...others] = open;
             if (late !== undefined) commit(late);
             open = others;
           } else {
             const now = drained();
-            if (one.ends === 'commit') commit(now);
-            else if (one.ends === 'release') now.release();
+            if (move.ends === 'commit') commit(now);
+            else if (move.ends === 'release') now.release();
             else open.push({ ...now, until: at.clock.monotonic() + LEASE_MS });
           }
         }

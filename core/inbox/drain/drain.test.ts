@@ -20,7 +20,7 @@ function createItems(...saved: readonly Item[]) {
   const asked: LeaseRequest[] = [];
   const leases = new Map<string, readonly Item[]>();
   const calls: string[] = [];
-  const isLeased = ({ id }: Item): boolean => [...leases.values()].flat().some((one) => one.id === id);
+  const isLeased = ({ id }: Item): boolean => [...leases.values()].flat().some((leased) => leased.id === id);
   const unused = (): never => {
     throw new Error('not used here');
   };
@@ -35,7 +35,10 @@ function createItems(...saved: readonly Item[]) {
       asked.push(request);
       calls.push('lease');
       const free = saved
-        .filter((one) => !delivered.includes(one.id) && !isLeased(one) && one.priority <= request.upTo)
+        .filter(
+          (candidate) =>
+            !delivered.includes(candidate.id) && !isLeased(candidate) && candidate.priority <= request.upTo,
+        )
         .toSorted((a, b) => a.priority - b.priority);
       const given = free.filter(({ priority }, n) => priority === 0 || n < request.most);
       const lease: Lease = { id: `l${asked.length}`, persona: 'ada', items: given, left: free.length - given.length };

@@ -80,10 +80,10 @@ describe('the text that a session is shown', () => {
     const { text, ids } = shown([item(12, content), item(13, 'next')]);
     assert.deepEqual(ids, [12]);
     assert.ok(text.length <= MAX_TEXT && text.length > MAX_TEXT - 60, String(text.length));
-    const [, there = '', missing] =
+    const [, shownPart = '', missing] =
       /\n((?:é|😀)+)\n\[cut here, (\d+) more characters: hivebar inbox show ada 12\]\n/.exec(text) ?? [];
-    assert.equal(there.length + Number(missing), content.length);
-    assert.ok(content.startsWith(there));
+    assert.equal(shownPart.length + Number(missing), content.length);
+    assert.ok(content.startsWith(shownPart));
   });
 
   test('an item that does not fit ends the block: a shorter one behind it does not overtake', () => {
@@ -223,10 +223,13 @@ describe('nothing that others wrote ends the frame', () => {
     { weight: 2, arbitrary: fc.tuple(text, fc.integer({ min: 1, max: 3000 })).map(([part, n]) => part.repeat(n)) },
   );
   const priority = fc.constantFrom<Priority>(0, 0, 1, 2, 4);
-  const one = fc.record({ content, source: text, priority, isBroadcast: fc.boolean() });
+  const arbitraryItem = fc.record({ content, source: text, priority, isBroadcast: fc.boolean() });
   const many = fc.oneof(
-    { weight: 3, arbitrary: fc.array(one, { minLength: 1, maxLength: 24 }) },
-    { weight: 1, arbitrary: fc.tuple(one, fc.integer({ min: 1, max: 300 })).map(([same, n]) => Array(n).fill(same)) },
+    { weight: 3, arbitrary: fc.array(arbitraryItem, { minLength: 1, maxLength: 24 }) },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(arbitraryItem, fc.integer({ min: 1, max: 300 })).map(([same, n]) => Array(n).fill(same)),
+    },
   );
   const room = fc.oneof(fc.constant(MAX_TEXT), fc.integer({ min: 0, max: 12_000 }));
 

@@ -17,8 +17,8 @@ function mark(given: Partial<GateMark> = {}): GateMark {
   return { by: 'operator', at: NOW, session: 's1', terminal: null, ...given };
 }
 
-function toGateState(one: Gate, its: GateMark | null = null): GateState {
-  return { gate: one, mark: its, isBuiltIn: false };
+function toGateState(definition: Gate, gateMark: GateMark | null = null): GateState {
+  return { gate: definition, mark: gateMark, isBuiltIn: false };
 }
 
 function ask(standings: readonly GateState[], given: Partial<GateQuestion> = {}): GateEvaluation {
@@ -39,13 +39,13 @@ function ask(standings: readonly GateState[], given: Partial<GateQuestion> = {})
   });
 }
 
-const isOpen = (one: Gate, its: GateMark | null, given: Partial<GateQuestion> = {}): boolean =>
-  ask([toGateState(one, its)], given).results[0]?.satisfied === false;
+const isOpen = (definition: Gate, gateMark: GateMark | null, given: Partial<GateQuestion> = {}): boolean =>
+  ask([toGateState(definition, gateMark)], given).results[0]?.satisfied === false;
 
 describe('a verdict', () => {
   test('blocks for strict gates, joined by "; ", and warns of soft ones with their hints', () => {
     const gates = [gate('b', { hint: 'do b' }), gate('a'), gate('c', { mode: 'soft', hint: 'do c' })];
-    const { decision, reason, warnings, results } = ask(gates.map((one) => toGateState(one)));
+    const { decision, reason, warnings, results } = ask(gates.map((definition) => toGateState(definition)));
     assert.equal(decision, 'block');
     assert.equal(reason, 'b: b is open (do b); a: a is open');
     assert.deepEqual(warnings, ['c: c is open (do c)']);
@@ -256,7 +256,7 @@ test('whatever the gates and the turn, a block is strict, open, and within the b
   const flags = fc.record({ stopHookActive: fc.boolean(), apiError: fc.boolean(), soft: fc.boolean() });
   fc.assert(
     fc.property(standings, turns, flags, (pairs, { n, isSame }, given) => {
-      const all = pairs.map(([one, its]) => toGateState(one, its));
+      const all = pairs.map(([definition, gateMark]) => toGateState(definition, gateMark));
       const last = isSame ? ask(all, given).print : 'other';
       const turn = { blocks: new Array<string>(n).fill(last), open: [] };
       const verdict = ask(all, { ...given, turn });

@@ -31,7 +31,7 @@ describe('files', () => {
     assert.equal(decision, 'block');
     assert.match(reason, /^decision: /);
     assert.deepEqual(
-      results.map((one) => one.gate_id),
+      results.map((result) => result.gate_id),
       ['decision', 'commit-push', 'bead-update', 'mol-gate-pending'],
     );
     assert.equal(all.gates.list('bo').gateStates.length, 11);
@@ -181,7 +181,7 @@ describe('files', () => {
       files.mishaps(null);
       files.powerCut();
       const { gateStates: standings, odd } = gates.list('ada');
-      const found = standings.find((one) => one.gate.id === 'deploy');
+      const found = standings.find((state) => state.gate.id === 'deploy');
       assert.deepEqual(odd, []);
       texts.add(found?.gate.description ?? 'gone');
       if (!isKilled) break;
@@ -235,6 +235,6 @@ test('a real kill while gates are written leaves whole files', async () => {
     await once(child, 'exit');
     const { gateStates: standings, odd } = rig(space).gates.list('ada');
     assert.deepEqual(odd, []);
-    assert.match(standings.find((one) => one.gate.id === 'deploy')?.gate.description ?? '', /^\d{200,}$/);
+    assert.match(standings.find((state) => state.gate.id === 'deploy')?.gate.description ?? '', /^\d{200,}$/);
   }
 });

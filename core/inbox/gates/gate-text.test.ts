@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { CHECKS, checkGate, type Gate, type GateMark, HOOKS, MARK_PROVENANCES, MODES, MOST_NAME } from './gate.ts';
 import { formatGate, MOST_FILE_BYTES, parseGate } from './gate-files.ts';
 
-const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }).filter((one) => one.trim() !== '');
+const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 1000 }).filter((value) => value.trim() !== '');
 const session = fc.string({ unit: 'binary', minLength: 1, maxLength: MOST_NAME });
 const gates: fc.Arbitrary<Gate> = fc.record(
   {

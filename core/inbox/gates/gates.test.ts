@@ -94,9 +94,9 @@ describe('marks', () => {
     mark(all, 'dirty-work', 'cli', 's2');
     mark(all, 'decision');
     all.gates.endSession('ada', 's1');
-    const marked = all.gates.list('ada').gateStates.filter((one) => one.mark !== null);
+    const marked = all.gates.list('ada').gateStates.filter((state) => state.mark !== null);
     assert.deepEqual(
-      marked.map((one) => one.gate.id),
+      marked.map((state) => state.gate.id),
       ['decision', 'dirty-work'],
     );
   });
@@ -137,7 +137,7 @@ describe('an item in the inbox', () => {
     all.clock.stopFor(1000);
     mark(all, 'commit-push', 'cli');
     mark(all, 'commit-push', 'cli', 's1', 'bo');
-    assert.equal(new Set(all.pushed.map((one) => one.key)).size, 3);
+    assert.equal(new Set(all.pushed.map((entry) => entry.key)).size, 3);
   });
 
   test('comes for a check that passes after the session was told it does not, and for no other', async () => {
@@ -199,7 +199,7 @@ test('the state of each gate is told without changing anything', async () => {
   const before = readFileSync(all.file('decision'), 'utf8');
   const who = { persona: 'ada', session: 's1', terminal: null, cwd: space.dir, env: { GT_HOOK_BEAD: 'b-1' } };
   const states = await all.gates.status(who);
-  const satisfied = states.filter((one) => one.isSatisfied).map((one) => one.gate.id);
+  const satisfied = states.filter((state) => state.isSatisfied).map((state) => state.gate.id);
   assert.deepEqual([states.length, satisfied], [10, ['decision']]);
   assert.equal(readFileSync(all.file('decision'), 'utf8'), before);
   assert.deepEqual(readdirSync(space.at('gates', 'ada')), ['decision.json']);
@@ -212,10 +212,13 @@ describe('the gate `decision`', () => {
     all.asked = [];
     for (const flags of [{}, { stopHookActive: true }, { hook: 'UserPromptSubmit' }, {}] as const) {
       const { decision, reason, results } = await check(all, flags);
-      assert.deepEqual([decision, reason, results.some((one) => one.gate_id === 'decision')], ['allow', '', false]);
+      assert.deepEqual(
+        [decision, reason, results.some((result) => result.gate_id === 'decision')],
+        ['allow', '', false],
+      );
     }
     assert.deepEqual(all.gates.open('ada'), []);
-    assert.ok(!all.gates.listHookGates('ada').some((one) => one.gate.id === 'decision'));
+    assert.ok(!all.gates.listHookGates('ada').some((state) => state.gate.id === 'decision'));
   });
 
   test('holds who asked, and says what, how it began and how to wait', async () => {
@@ -291,7 +294,7 @@ test('what is open for a person to see is what somebody put there and nothing sa
   using space = scratch();
   const all = rig(space);
   Object.defineProperty(all, 'git', { get: () => assert.fail('git was run') });
-  const open = (): readonly string[] => all.gates.open('ada').map((one) => one.gate.id);
+  const open = (): readonly string[] => all.gates.open('ada').map((state) => state.gate.id);
   assert.deepEqual(open(), ['decision']);
   all.asked = [];
   assert.deepEqual(open(), []);
@@ -317,7 +320,7 @@ test('of a registered gate with a check a person sees what the last hook found',
   const open = async (git: CheckAnswer): Promise<readonly string[]> => {
     all.git = git;
     await check(all);
-    return all.gates.open('ada').map((one) => one.gate.id);
+    return all.gates.open('ada').map((state) => state.gate.id);
   };
   assert.deepEqual(await open({ is: 'clear' }), []);
   assert.deepEqual(await open({ is: 'open', detail: 'x' }), ['pushed']);
@@ -330,8 +333,8 @@ test('of gates that hold nothing now it is told that they do not count', async (
   const all = rig(space);
   const decision = async () => {
     const who = { persona: 'ada', session: 's1', terminal: null, cwd: space.dir, env: {} };
-    const { counts, isSatisfied, gate: its } = (await all.gates.status(who))[0] ?? assert.fail();
-    return [its.id, counts, isSatisfied];
+    const { counts, isSatisfied, gate: definition } = (await all.gates.status(who))[0] ?? assert.fail();
+    return [definition.id, counts, isSatisfied];
   };
   assert.deepEqual(await decision(), ['decision', true, false]);
   all.asked = [];

@@ -40,12 +40,12 @@ describe('git in a folder', () => {
     const dir = repository(space);
     assert.deepEqual(await probe(dir), { is: 'clear' });
     writeFileSync(`${dir}/b.txt`, 'new');
-    const one = await probe(dir);
+    const untracked = await probe(dir);
     writeFileSync(`${dir}/a.txt`, 'two');
-    const two = await probe(dir);
-    assert.deepEqual([one.is, two.is], ['open', 'open']);
-    assert.notDeepEqual(one, two);
-    assert.deepEqual(await probe(dir), two);
+    const changed = await probe(dir);
+    assert.deepEqual([untracked.is, changed.is], ['open', 'open']);
+    assert.notDeepEqual(untracked, changed);
+    assert.deepEqual(await probe(dir), changed);
   });
 
   test('is clear where there is no repository, no folder and no git', async () => {

@@ -54,8 +54,8 @@ test('C5 a strict gate of PreToolUse denies the fourth call and the fortieth, na
   all.asked = [];
   const matcher = { tool: 'Bash', command: 'git push' };
   all.gates.register('ada', gate('push', { hook: 'PreToolUse', matcher }));
-  const call = (one: AgentToolCall) =>
-    check(all, { hook: 'PreToolUse', by: 'hook', call: one, stopHookActive: true, also: 'the same' });
+  const call = (toolCall: AgentToolCall) =>
+    check(all, { hook: 'PreToolUse', by: 'hook', call: toolCall, stopHookActive: true, also: 'the same' });
   for (let n = 1; n <= 40; n += 1) {
     const { decision, reason } = await call(bash('git push'));
     assert.deepEqual([decision, reason], ['block', 'push: push is open'], `call ${n}`);

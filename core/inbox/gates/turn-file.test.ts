@@ -73,7 +73,7 @@ describe('a turn', () => {
     const four = async (given: Partial<CheckRequest> = {}): Promise<readonly unknown[]> => {
       const verdicts: GateVerdict[] = [];
       for (let n = 0; n < 4; n += 1) verdicts.push(await check(all, given));
-      return verdicts.map((one) => one.letGo ?? one.decision);
+      return verdicts.map((verdict) => verdict.letGo ?? verdict.decision);
     };
     const bounded = ['block', 'block', 'block', 'blocked-enough'];
     assert.deepEqual(await four(), bounded);

@@ -83,12 +83,12 @@ describe('a line of the queue', () => {
   });
 
   test('a key that is too long for the store is hashed: the same again, and unlike any other', () => {
-    const [one, again, other] = ['k'.repeat(501), 'k'.repeat(501), 'k'.repeat(502)].map(
+    const [hashed, again, other] = ['k'.repeat(501), 'k'.repeat(501), 'k'.repeat(502)].map(
       (key) => read({ content: '', dedup_key: key }).dedupKey,
     );
-    assert.match(one ?? '', /^sha256:[0-9a-f]{64}$/);
-    assert.equal(one, again);
-    assert.notEqual(one, other);
+    assert.match(hashed ?? '', /^sha256:[0-9a-f]{64}$/);
+    assert.equal(hashed, again);
+    assert.notEqual(hashed, other);
     assert.equal(read({ content: '', dedup_key: 'k'.repeat(500) }).dedupKey, 'k'.repeat(500));
   });
 

@@ -72,7 +72,9 @@ describe('writers in Python and C against a draining reader', () => {
       count: 2000,
       pauseSeconds: name.endsWith('1') ? 0 : 0.001, // one of each as fast as it can
     }));
-    const writers = writings.map((one) => started(startWriter(one.name.startsWith('c') ? program : null, one)));
+    const writers = writings.map((writing) =>
+      started(startWriter(writing.name.startsWith('c') ? program : null, writing)),
+    );
     const ends = writers.map(done);
     let running = writers.length;
     for (const end of ends) end.then(() => (running -= 1)).catch(() => (running -= 1));

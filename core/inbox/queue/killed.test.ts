@@ -39,14 +39,14 @@ test('a drainer that is killed with SIGKILL at any moment, again and again: ever
   const drainers: ChildProcess[] = [drain(dir.dir)];
   try {
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const one = { name: `w${kill}`, count: 300 };
-      written.push(one);
+      const writing = { name: `w${kill}`, count: 300 };
+      written.push(writing);
       const drainer = drainers.at(-1);
       assert.ok(drainer?.stdout);
       await once(drainer.stdout, 'data');
-      const writer = startWriter(null, { ...one, path: queue.path, pauseSeconds: 0.0005 });
+      const writer = startWriter(null, { ...writing, path: queue.path, pauseSeconds: 0.0005 });
       const ended = done(writer);
-      await findLine(contents, one.name, ended); // it is in the middle of taking over this writer's lines
+      await findLine(contents, writing.name, ended); // it is in the middle of taking over this writer's lines
       await sleep(Math.random() * 40); // whatever it does then
       drainer.kill('SIGKILL');
       drainers.push(drain(dir.dir));

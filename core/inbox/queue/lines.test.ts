@@ -51,25 +51,25 @@ describe('the lines of a queue', () => {
     fc.assert(
       fc.property(fc.array(part), fc.boolean(), (parts, isEnded) => {
         const bytes = Buffer.concat(
-          parts.map((one) =>
-            Buffer.isBuffer(one) ? Buffer.concat([one, Buffer.from('\n')]) : Buffer.from(lines(one.content)),
+          parts.map((piece) =>
+            Buffer.isBuffer(piece) ? Buffer.concat([piece, Buffer.from('\n')]) : Buffer.from(lines(piece.content)),
           ),
         );
         const pieces = parsePieces(isEnded ? bytes : bytes.subarray(0, -1), 0).filter(({ is }) => is === 'entry');
-        const expected = parts.flatMap((one) => (Buffer.isBuffer(one) ? [] : [one.content.toWellFormed()]));
+        const expected = parts.flatMap((piece) => (Buffer.isBuffer(piece) ? [] : [piece.content.toWellFormed()]));
         assert.deepEqual(
-          pieces.map((one) => one.is === 'entry' && one.entry.content),
+          pieces.map((piece) => piece.is === 'entry' && piece.entry.content),
           expected,
         );
-        assert.equal(new Set(pieces.map((one) => one.is === 'entry' && one.place)).size, pieces.length);
+        assert.equal(new Set(pieces.map((piece) => piece.is === 'entry' && piece.place)).size, pieces.length);
       }),
       { numRuns: 500 },
     );
   });
 
   test('torn is a last line that is not whole', () => {
-    const torn = ['', lines('a'), '{"content":"a"}', `${lines('a')}{"con`, 'x', 'x\n'].map((one) =>
-      endsTorn(Buffer.from(one)),
+    const torn = ['', lines('a'), '{"content":"a"}', `${lines('a')}{"con`, 'x', 'x\n'].map((text) =>
+      endsTorn(Buffer.from(text)),
     );
     assert.deepEqual(torn, [false, false, false, true, true, false]);
   });

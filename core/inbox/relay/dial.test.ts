@@ -20,8 +20,8 @@ const dialer = (url: string, more: { resolve?: () => Promise<readonly string[]>;
     ...(more.resolve === undefined ? {} : { resolve: more.resolve }),
   });
 
-const catchFault = (of: Dialer): Promise<Fault> =>
-  openRelayLink(of).then(
+const catchFault = (dialed: Dialer): Promise<Fault> =>
+  openRelayLink(dialed).then(
     () => assert.fail('it connected'),
     (error: Fault) => error,
   );
@@ -32,24 +32,24 @@ describe('connections to a NATS server', () => {
     using folder = scratch();
     await using server = await startNatsServer({ dir: folder.dir });
     let addresses = ['127.0.0.1'];
-    const of = dialer(`nats://hub.test:${server.port}`, { resolve: async () => addresses });
-    await (await of.connect()).close();
+    const dialed = dialer(`nats://hub.test:${server.port}`, { resolve: async () => addresses });
+    await (await dialed.connect()).close();
     addresses = ['10.0.0.7'];
-    const moved = await catchFault(of);
+    const moved = await catchFault(dialed);
     assert.deepEqual([moved.code, moved.scope.key], ['blocked', 'nats']);
     assert.match(moved.message, /hub\.test \(10\.0\.0\.7\) is a private address/);
     addresses = ['127.0.0.1', '169.254.169.254'];
-    assert.equal((await catchFault(of)).code, 'blocked');
+    assert.equal((await catchFault(dialed)).code, 'blocked');
     addresses = ['127.0.0.1'];
-    await (await of.connect()).close();
+    await (await dialed.connect()).close();
   });
 
   test('localhost is this machine, whatever a resolver says, on whichever of its addresses the server is', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     using folder = scratch();
     await using server = await startNatsServer({ dir: folder.dir });
-    const of = dialer(`nats://localhost:${server.port}`, { resolve: () => assert.fail('nobody is asked') });
-    await (await of.connect()).close();
+    const dialed = dialer(`nats://localhost:${server.port}`, { resolve: () => assert.fail('nobody is asked') });
+    await (await dialed.connect()).close();
   });
 
   test('with tls:// only a certificate that is trusted for the host as written counts', async (t) => {

@@ -27,10 +27,10 @@ describe('names in subjects', () => {
 
   test('property: two names never share a token, nor a durable, on a disk that is blind to case either', () => {
     fc.assert(
-      fc.property(name, name, (one, other) => {
-        fc.pre(one !== other);
-        assert.notEqual(encodeName(one), encodeName(other));
-        const names = createDurables('2.9.10', 'm1', [one, other]).map((durable) => durable.name.toLowerCase());
+      fc.property(name, name, (first, second) => {
+        fc.pre(first !== second);
+        assert.notEqual(encodeName(first), encodeName(second));
+        const names = createDurables('2.9.10', 'm1', [first, second]).map((durable) => durable.name.toLowerCase());
         assert.equal(new Set(names).size, 3);
       }),
       { numRuns: 500 },
@@ -81,10 +81,10 @@ describe('durables', () => {
 
   test('inbox-gates 8.10a: two machines with the same persona have no durable in common', () => {
     for (const version of ['2.9.10', '2.10.0']) {
-      const of = (machine: string): readonly string[] =>
+      const listNames = (machine: string): readonly string[] =>
         createDurables(version, machine, ['ada']).map((each) => each.name);
       assert.deepEqual(
-        of('m1').filter((each) => of('m2').includes(each)),
+        listNames('m1').filter((each) => listNames('m2').includes(each)),
         [],
       );
     }

@@ -31,9 +31,9 @@ const GOOD = { type: 'event', source: 'ci', content: 'red' };
 describe('an item on the wire', () => {
   test('property: it comes back as it was', () => {
     fc.assert(
-      fc.property(item, (one) => {
-        const data = new TextEncoder().encode(formatWireMessage(one));
-        assert.deepEqual(parseWireItem(data, { ...at, subject: toSubject(one.to) }), { is: 'item', item: one });
+      fc.property(item, (message) => {
+        const data = new TextEncoder().encode(formatWireMessage(message));
+        assert.deepEqual(parseWireItem(data, { ...at, subject: toSubject(message.to) }), { is: 'item', item: message });
       }),
       { numRuns: 500 },
     );

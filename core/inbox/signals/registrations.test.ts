@@ -36,7 +36,7 @@ function rig(expected: RegistrationsOptions['expected'] = []) {
     clock,
     newId: () => `r${++ids}`,
     expected,
-    sessions: (address) => world.sessions.filter((one) => address === null || one.address === address),
+    sessions: (address) => world.sessions.filter((candidate) => address === null || candidate.address === address),
   });
   const reported = new Map<string, string[]>();
   const join = (joiner: Joiner): string | null => {
@@ -117,8 +117,8 @@ describe('registrations', () => {
     world.sessions = [session('s1'), session('s2', { since: 2 })];
     registrations.refresh();
     assert.deepEqual(heardBy(ada), ['peer_left ada tmux preempt', 'peer_joined ada tmux']);
-    world.sessions = [session('s1'), session('s2', { since: 2 })].map((one) => ({
-      ...one,
+    world.sessions = [session('s1'), session('s2', { since: 2 })].map((given) => ({
+      ...given,
       left: { reason: 'wrap' as const, at: 3 },
     }));
     registrations.refresh();

@@ -167,13 +167,13 @@ describe('whoever listens to an address', () => {
     const { heard, push, elsewhere, hive, item } = rig();
     push({}, {});
     using ada = heard();
-    const there = elsewhere();
-    const lease = there.lease({ persona: 'ada', session: null, upTo: 4, most: 1, forMs: 1000 });
-    there.markDelivered(
+    const otherItems = elsewhere();
+    const lease = otherItems.lease({ persona: 'ada', session: null, upTo: 4, most: 1, forMs: 1000 });
+    otherItems.markDelivered(
       lease,
       lease.items.map(({ id }) => id),
     );
-    there.push([item(), item()]);
+    otherItems.push([item(), item()]);
     hive.changedElsewhere();
     assert.deepEqual(ada.take(), ['drained 3', 'pending_changed']);
     hive.changedElsewhere();

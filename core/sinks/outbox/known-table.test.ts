@@ -93,16 +93,16 @@ describe('what a watch remembers of a set', () => {
     const files = fakeFiles();
     const outbox = life(db, files);
     const sink = outbox.sinkFor('ada', 'ada');
-    const one = createKnownSet(thing('a', 1));
-    await sink.take([event('new', 1)], { state: 'UP', known: one }, going);
+    const firstSet = createKnownSet(thing('a', 1));
+    await sink.take([event('new', 1)], { state: 'UP', known: firstSet }, going);
     files.mishaps((call) => (call.name === 'write' ? { is: 'fails', code: 'ENOSPC' } : null));
-    const two = createKnownSet(...one.keys, thing('b', 2));
-    assert.equal((await sink.take([event('new', 2)], { state: 'UP', known: two }, going)).is, 'stopped');
+    const secondSet = createKnownSet(...firstSet.keys, thing('b', 2));
+    assert.equal((await sink.take([event('new', 2)], { state: 'UP', known: secondSet }, going)).is, 'stopped');
     assert.equal(outbox.readSaved('ada')?.known?.keys.length, 1);
     files.mishaps(null);
-    const three = createKnownSet(...two.keys, thing('c', 3));
-    await sink.take([event('new', 2), event('new', 3)], { state: 'UP', known: three }, going);
-    assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey(three));
+    const thirdSet = createKnownSet(...secondSet.keys, thing('c', 3));
+    await sink.take([event('new', 2), event('new', 3)], { state: 'UP', known: thirdSet }, going);
+    assert.deepEqual(byKey(life(db, files).readSaved('ada')?.known), byKey(thirdSet));
   });
 
   test('is of one persona, and another one in its place is all that stays', async () => {
@@ -189,11 +189,11 @@ describe('what a watch remembers of a set', () => {
         let next = 1;
         for (const { drop, put, fingerprint, turned, ends } of ops) {
           const left = keys.filter(({ key }) => !drop.includes(key));
-          const stays = left.map((one) =>
-            put.includes(one.key) ? { ...one, fingerprint, changes: one.changes + 1 } : one,
+          const stays = left.map((item) =>
+            put.includes(item.key) ? { ...item, fingerprint, changes: item.changes + 1 } : item,
           );
           const added = put
-            .filter((key) => !left.some((one) => one.key === key))
+            .filter((key) => !left.some((item) => item.key === key))
             .map((key) => thing(key, next++, fingerprint));
           keys = turned ? [...added, ...stays] : [...stays, ...added];
           const known = { epoch: '1', next, keys };

@@ -9,19 +9,19 @@ const output = (seen: BrainclawProbe): string => {
 const sound = { id: 'web', remarks: [], flaws: [], attention: 3 };
 
 test('doctor says of the projects of brainclaw what asks for a person, and first what is wrong', () => {
-  const of = (more: Partial<Extract<BrainclawProbe, { is: 'projects' }>>): BrainclawProbe => ({
+  const createProbe = (more: Partial<Extract<BrainclawProbe, { is: 'projects' }>>): BrainclawProbe => ({
     ...{ is: 'projects', projects: [sound], missing: [], troubles: [] },
     ...more,
   });
   assert.match(output({ is: 'off' }), /switched off/);
-  assert.equal(output(of({ projects: [] })), 'ok: 0 projects');
-  assert.equal(output(of({})), 'ok: 1 project; asking for a person: web 3');
+  assert.equal(output(createProbe({ projects: [] })), 'ok: 0 projects');
+  assert.equal(output(createProbe({})), 'ok: 1 project; asking for a person: web 3');
   assert.equal(
-    output(of({ projects: [sound, { ...sound, id: 'lab', remarks: ['journal-off'], flaws: ['x: is bad'] }] })),
+    output(createProbe({ projects: [sound, { ...sound, id: 'lab', remarks: ['journal-off'], flaws: ['x: is bad'] }] })),
     'warn: 2 projects; lab: journal-off, x: is bad',
   );
   assert.equal(
-    output(of({ missing: ['/w/none'], troubles: ['/w/shut: is shut'] })),
+    output(createProbe({ missing: ['/w/none'], troubles: ['/w/shut: is shut'] })),
     'warn: 1 project; /w/none holds no project (and 1 more)',
   );
 });

@@ -66,9 +66,9 @@ describe('acting on the projects that are watched', () => {
     await on.acts.act('bc-lab', ACCEPT, never);
     const done = await on.acts.act('bc-lab', ACCEPT, never);
     assert.deepEqual(done, { accepted: true, tool: 'bclaw_transition', says: '{"ok":true,"id":"cnd_1"}' });
-    assert.equal(on.server.of('started').length, 1);
+    assert.equal(on.server.list('started').length, 1);
     assert.deepEqual(
-      on.server.of('called').map(({ params }) => params.name),
+      on.server.list('called').map(({ params }) => params.name),
       ['bclaw_transition', 'bclaw_transition'],
     );
     await on.acts[Symbol.asyncDispose]();

@@ -20,7 +20,7 @@ function project(place: Scratch, path: string, id: string | null): string {
 }
 
 /** Watches that do nothing but read once, until they end. */
-function rig(place: Scratch, of: { projects?: readonly string[]; roots?: readonly string[] }) {
+function rig(place: Scratch, options: { projects?: readonly string[]; roots?: readonly string[] }) {
   const clock = fakeClock(1_000_000);
   const stop = new AbortController();
   const facts: Fact[] = [];
@@ -31,7 +31,7 @@ function rig(place: Scratch, of: { projects?: readonly string[]; roots?: readonl
   const service = createProjectsService(
     {
       settings: { brainclaw: { is: 'on' } },
-      places: { projects: of.projects ?? [], roots: of.roots ?? [], depth: 3 },
+      places: { projects: options.projects ?? [], roots: options.roots ?? [], depth: 3 },
       createSeed: () => null,
     },
     {
@@ -94,10 +94,10 @@ test('a project below a root is found within a minute, watched, and let go once 
 
 test('one that is named stays when its store is gone', async () => {
   using place = scratch();
-  const one = project(place, 'one', 'one');
-  await using all = rig(place, { projects: [one], roots: [place.at('w')] });
+  const named = project(place, 'one', 'one');
+  await using all = rig(place, { projects: [named], roots: [place.at('w')] });
   await all.pass('it', () => all.watches.length === 1);
-  renameSync(one, place.at('away'));
+  renameSync(named, place.at('away'));
   project(place, 'w/two', 'two');
   all.service.poll();
   await all.pass('another search', () => all.watches.length === 2);

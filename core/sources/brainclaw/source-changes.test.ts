@@ -96,7 +96,7 @@ describe('what changes in a store is told at once', () => {
     writeFileSync(findInbox(store, 'codex', 'm.json'), 'x');
     const output = new Set<string>();
     const hear = (): boolean => {
-      for (const one of changes.heard()) output.add(one);
+      for (const name of changes.heard()) output.add(name);
       return output.has('codex');
     };
     await until('the news behind it', hear);
@@ -145,7 +145,7 @@ describe('what changes in a store is told at once', () => {
     store.step(1);
     await until('the journal', () => {
       const now = changes.heard();
-      assert.ok(now.every((one) => one === 'journal'));
+      assert.ok(now.every((name) => name === 'journal'));
       return now.length > 0;
     });
   });

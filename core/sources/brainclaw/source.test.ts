@@ -278,8 +278,8 @@ describe('levels and looks cost little', () => {
     using store = brainclaw();
     const { source, poll } = rig(store);
     const unknown = async () => {
-      const { byAddress: of } = (await source.pending?.once(never)) ?? {};
-      return [...(of ?? [])].flatMap(([address, { unread }]) => (unread.is === 'unknown' ? [address] : []));
+      const { byAddress } = (await source.pending?.once(never)) ?? {};
+      return [...(byAddress ?? [])].flatMap(([address, { unread }]) => (unread.is === 'unknown' ? [address] : []));
     };
     const all = (await source.personas(never)).map(({ address }) => address);
     assert.deepEqual(await unknown(), all);

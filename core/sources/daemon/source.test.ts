@@ -70,13 +70,13 @@ const daemon = (home: Scratch, status: Partial<DaemonStatus> = {}, identity = 'a
 
 describe('persona daemons as a source', () => {
   test('each that is installed is a persona, by identity and folder; what is no daemon is none', async () => {
-    using of = rig();
-    assert.deepEqual(await of.source.personas(never), []);
-    install(of.home);
-    install(of.home, { identity: 'bo', project: 'p1', upstream: 'https://hive.example' });
-    mkdirSync(of.home.at('daemons', 'acme-new'), { recursive: true });
-    mkdirSync(of.home.at('daemons', '.cache'));
-    const all = await of.source.personas(never);
+    using sourceRig = rig();
+    assert.deepEqual(await sourceRig.source.personas(never), []);
+    install(sourceRig.home);
+    install(sourceRig.home, { identity: 'bo', project: 'p1', upstream: 'https://hive.example' });
+    mkdirSync(sourceRig.home.at('daemons', 'acme-new'), { recursive: true });
+    mkdirSync(sourceRig.home.at('daemons', '.cache'));
+    const all = await sourceRig.source.personas(never);
     assert.deepEqual(all.map(({ id, label, isEcho }) => [id, label, isEcho]).sort(), [
       ['daemon-acme-ada', 'ada · river', true],
       ['daemon-acme-bo', 'bo · p1', false],
@@ -84,112 +84,112 @@ describe('persona daemons as a source', () => {
   });
 
   test('a look is what the daemon says over its socket', async () => {
-    using of = rig();
-    install(of.home);
-    await using _ = await daemon(of.home);
-    const { unread, urgent, agentState, evidence } = await of.poll('acme-ada');
+    using sourceRig = rig();
+    install(sourceRig.home);
+    await using _ = await daemon(sourceRig.home);
+    const { unread, urgent, agentState, evidence } = await sourceRig.poll('acme-ada');
     assert.deepEqual([unread, urgent, agentState, evidence], [exactly(2), UNKNOWN, { is: 'live' }, { is: 'level' }]);
-    assert.deepEqual(of.output, ['daemon-acme-ada CONNECTED']);
+    assert.deepEqual(sourceRig.output, ['daemon-acme-ada CONNECTED']);
   });
 
   test('a number that is not of now is none', async () => {
-    using of = rig();
-    install(of.home);
-    await using _ = await daemon(of.home, { fsm: 'RECONCILING', pending: { count: 2, rev: 7, fresh: false } });
-    const { unread, agentState } = await of.poll('acme-ada');
+    using sourceRig = rig();
+    install(sourceRig.home);
+    await using _ = await daemon(sourceRig.home, { fsm: 'RECONCILING', pending: { count: 2, rev: 7, fresh: false } });
+    const { unread, agentState } = await sourceRig.poll('acme-ada');
     assert.deepEqual([unread, agentState], [UNKNOWN, { is: 'unknown', why: 'reconciling' }]);
   });
 
   test('one that does not run cannot be read; one that is paused and does not run is gone, and no outage', async () => {
-    using of = rig();
-    install(of.home);
-    await assert.rejects(of.poll('acme-ada'), { code: 'daemon-gone' });
-    assert.deepEqual(of.output, [null]);
-    install(of.home, { paused: true });
-    assert.deepEqual((await of.poll('acme-ada')).agentState, { is: 'gone', why: 'paused' });
-    await using _ = await daemon(of.home);
-    assert.deepEqual((await of.poll('acme-ada')).agentState, { is: 'live' }, 'it runs all the same');
+    using sourceRig = rig();
+    install(sourceRig.home);
+    await assert.rejects(sourceRig.poll('acme-ada'), { code: 'daemon-gone' });
+    assert.deepEqual(sourceRig.output, [null]);
+    install(sourceRig.home, { paused: true });
+    assert.deepEqual((await sourceRig.poll('acme-ada')).agentState, { is: 'gone', why: 'paused' });
+    await using _ = await daemon(sourceRig.home);
+    assert.deepEqual((await sourceRig.poll('acme-ada')).agentState, { is: 'live' }, 'it runs all the same');
   });
 
   test('a configuration that is none is the trouble of its persona', async () => {
-    using of = rig();
-    install(of.home);
-    writeFileSync(of.home.at('daemons', 'acme-ada', 'daemon.json'), '{"tenant":"acme"}', { mode: 0o600 });
-    const [persona] = await of.source.personas(never);
+    using sourceRig = rig();
+    install(sourceRig.home);
+    writeFileSync(sourceRig.home.at('daemons', 'acme-ada', 'daemon.json'), '{"tenant":"acme"}', { mode: 0o600 });
+    const [persona] = await sourceRig.source.personas(never);
     assert.equal(persona?.id, 'daemon-acme-ada');
-    await assert.rejects(of.poll('acme-ada'), { code: 'daemon-config' });
-    install(of.home);
-    const moved = of.home.at('daemons', 'acme-cy');
+    await assert.rejects(sourceRig.poll('acme-ada'), { code: 'daemon-config' });
+    install(sourceRig.home);
+    const moved = sourceRig.home.at('daemons', 'acme-cy');
     mkdirSync(moved, { mode: 0o700 });
-    writeFileSync(join(moved, 'daemon.json'), of.home.text('daemons/acme-ada/daemon.json'), { mode: 0o600 });
-    await assert.rejects(of.poll('acme-cy'), /acme-cy.daemon\.json is of the daemon acme-ada/);
+    writeFileSync(join(moved, 'daemon.json'), sourceRig.home.text('daemons/acme-ada/daemon.json'), { mode: 0o600 });
+    await assert.rejects(sourceRig.poll('acme-cy'), /acme-cy.daemon\.json is of the daemon acme-ada/);
   });
 });
 
 describe('what wakes', () => {
-  const hearing = (of: ReturnType<typeof rig>) => {
+  const hearing = (sourceRig: ReturnType<typeof rig>) => {
     const woken: string[] = [];
-    const hints = of.source.hints?.((name) => {
+    const hints = sourceRig.source.hints?.((name) => {
       woken.push(name);
-      of.poll(name).catch(() => {}); // which is the board's to show
+      sourceRig.poll(name).catch(() => {}); // which is the board's to show
     });
     return { woken, [Symbol.dispose]: () => hints?.[Symbol.dispose]() };
   };
 
   test('a daemon that is installed, its process, and its removal; what is as it was does not', async () => {
-    using of = rig();
-    install(of.home, { identity: 'bo' });
-    mkdirSync(dirname(placesIn(of.home.dir).runtime), { recursive: true, mode: 0o700 }); // some daemon ran before
-    await of.source.personas(never);
-    using heard = hearing(of);
-    install(of.home);
+    using sourceRig = rig();
+    install(sourceRig.home, { identity: 'bo' });
+    mkdirSync(dirname(placesIn(sourceRig.home.dir).runtime), { recursive: true, mode: 0o700 }); // some daemon ran before
+    await sourceRig.source.personas(never);
+    using heard = hearing(sourceRig);
+    install(sourceRig.home);
     await until('the new one', () => heard.woken.includes('acme-ada'));
     heard.woken.length = 0;
-    await using _ = await daemon(of.home);
+    await using _ = await daemon(sourceRig.home);
     await until('its process', () => heard.woken.includes('acme-ada'));
     heard.woken.length = 0;
-    rmSync(of.home.at('daemons', 'acme-ada'), { recursive: true });
-    rmSync(placesIn(of.home.dir).runtime, { recursive: true });
+    rmSync(sourceRig.home.at('daemons', 'acme-ada'), { recursive: true });
+    rmSync(placesIn(sourceRig.home.dir).runtime, { recursive: true });
     await until('its end', () => heard.woken.includes('acme-ada'));
-    install(of.home, { identity: 'cy' });
+    install(sourceRig.home, { identity: 'cy' });
     await until('a third one', () => heard.woken.includes('acme-cy'));
     assert.deepEqual(heard.woken, ['acme-ada', 'acme-cy'], 'what it left behind does not wake for it again');
   });
 
   test('D6 a daemon that is connecting, as after a restart of the tray process, is asked again until it is connected', async () => {
-    using of = rig();
-    install(of.home);
+    using sourceRig = rig();
+    install(sourceRig.home);
     const pending = { count: 1, rev: 1, fresh: false };
     const status = { fsm: 'RECONCILING' as const, pending };
-    await using _ = await daemon(of.home, status);
-    await of.source.personas(never);
-    using heard = hearing(of);
-    await of.poll('acme-ada');
+    await using _ = await daemon(sourceRig.home, status);
+    await sourceRig.source.personas(never);
+    using heard = hearing(sourceRig);
+    await sourceRig.poll('acme-ada');
     heard.woken.length = 0;
     await until('it is asked again', () => heard.woken.length >= 1);
   });
 
   test('mail in the local hive wakes the daemon of that persona, where that hive is its upstream', async () => {
-    using of = rig();
-    install(of.home, { address: 'Ada L.' });
-    install(of.home, { identity: 'bo', address: 'Ada L.', upstream: 'https://hive.example' });
-    await of.source.personas(never);
+    using sourceRig = rig();
+    install(sourceRig.home, { address: 'Ada L.' });
+    install(sourceRig.home, { identity: 'bo', address: 'Ada L.', upstream: 'https://hive.example' });
+    await sourceRig.source.personas(never);
     {
-      using heard = hearing(of);
-      for (const address of ['cy', 'ada', 'Ada L.', 'Ada L.']) of.deliver(address);
+      using heard = hearing(sourceRig);
+      for (const address of ['cy', 'ada', 'Ada L.', 'Ada L.']) sourceRig.deliver(address);
       await until('the daemon', () => heard.woken.length > 0);
       assert.deepEqual(heard.woken, ['acme-ada'], 'once for both');
     }
-    assert.equal(of.local.size, 0, 'nobody is listened to any more');
+    assert.equal(sourceRig.local.size, 0, 'nobody is listened to any more');
   });
 
   test('an export with another number, and not one that is only newer', async () => {
-    using of = rig();
-    install(of.home);
-    await using _ = await daemon(of.home);
-    await of.source.personas(never);
-    using heard = hearing(of);
-    const write = (text: string): void => writeFileSync(placesIn(of.home.dir).metrics, text, { mode: 0o600 });
+    using sourceRig = rig();
+    install(sourceRig.home);
+    await using _ = await daemon(sourceRig.home);
+    await sourceRig.source.personas(never);
+    using heard = hearing(sourceRig);
+    const write = (text: string): void => writeFileSync(placesIn(sourceRig.home.dir).metrics, text, { mode: 0o600 });
     write(createExport('acme', 'ada', { depth: 1 }));
     await until('the first', () => heard.woken.length === 1);
     write(createExport('acme', 'ada', { depth: 2 }));
@@ -201,45 +201,45 @@ describe('what wakes', () => {
 });
 
 describe('the export of all', () => {
-  const ups = (of: ReturnType<typeof rig>): readonly string[] =>
-    of.source
+  const ups = (sourceRig: ReturnType<typeof rig>): readonly string[] =>
+    sourceRig.source
       .metrics()
       .filter(({ name }) => name === 'daemon_up')
       .flatMap(({ samples }) => samples.map(({ labels, value }) => `${labels.agent_identity} ${value}`));
 
   test('of one that runs its file; of one whose process is gone, or whose file is old or none, that it is not up', async () => {
-    using of = rig();
-    for (const identity of ['ada', 'bo', 'cy', 'di']) install(of.home, { identity });
-    await using _ada = await daemon(of.home);
-    await using _bo = await daemon(of.home, {}, 'bo');
+    using sourceRig = rig();
+    for (const identity of ['ada', 'bo', 'cy', 'di']) install(sourceRig.home, { identity });
+    await using _ada = await daemon(sourceRig.home);
+    await using _bo = await daemon(sourceRig.home, {}, 'bo');
     const write = (identity: string, text = createExport('acme', identity)): void => {
-      mkdirSync(placesIn(of.home.dir, 'acme', identity).runtime, { recursive: true, mode: 0o700 });
-      writeFileSync(placesIn(of.home.dir, 'acme', identity).metrics, text, { mode: 0o600 });
+      mkdirSync(placesIn(sourceRig.home.dir, 'acme', identity).runtime, { recursive: true, mode: 0o700 });
+      writeFileSync(placesIn(sourceRig.home.dir, 'acme', identity).metrics, text, { mode: 0o600 });
     };
     write('ada');
     write('bo', createExport('acme', 'bo').replace('tenant_id', 'session_id'));
     write('cy');
-    assert.deepEqual(ups(of), ['ada 1', 'bo 0', 'cy 0', 'di 0']);
-    assert.equal(of.source.metrics().flatMap(({ samples }) => samples).length, 24 + 3);
-    assert.match(of.warned.join('\n'), /what acme-bo exports is left out: .*session_id/);
-    assert.equal(of.warned.length, 1, 'said once');
-    assert.ok(!JSON.stringify(of.source.metrics()).includes('session_id'));
-    const di = of.source.metrics()[0]?.samples.find(({ labels }) => labels.agent_identity === 'di');
+    assert.deepEqual(ups(sourceRig), ['ada 1', 'bo 0', 'cy 0', 'di 0']);
+    assert.equal(sourceRig.source.metrics().flatMap(({ samples }) => samples).length, 24 + 3);
+    assert.match(sourceRig.warned.join('\n'), /what acme-bo exports is left out: .*session_id/);
+    assert.equal(sourceRig.warned.length, 1, 'said once');
+    assert.ok(!JSON.stringify(sourceRig.source.metrics()).includes('session_id'));
+    const di = sourceRig.source.metrics()[0]?.samples.find(({ labels }) => labels.agent_identity === 'di');
     assert.deepEqual(di?.labels, {
       ...{ tenant_id: 'acme', agent_identity: 'di', agent_surface: 'claude-code', machine_id: 'this_machine' },
     });
   });
 
   test('what cannot be looked at is not up, and the others are there all the same', async () => {
-    using of = rig();
-    for (const identity of ['ada', 'bo']) install(of.home, { identity });
-    await using _ = await daemon(of.home);
-    writeFileSync(placesIn(of.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
-    writeFileSync(placesIn(of.home.dir, 'acme', 'bo').runtime, 'no directory', { mode: 0o600 });
-    assert.deepEqual(ups(of), ['ada 1', 'bo 0']);
-    rmSync(of.home.at('daemons'), { recursive: true });
-    writeFileSync(of.home.at('daemons'), 'no directory', { mode: 0o600 });
-    assert.deepEqual(ups(of), ['ada 1', 'bo 0'], 'as it was known last');
+    using sourceRig = rig();
+    for (const identity of ['ada', 'bo']) install(sourceRig.home, { identity });
+    await using _ = await daemon(sourceRig.home);
+    writeFileSync(placesIn(sourceRig.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
+    writeFileSync(placesIn(sourceRig.home.dir, 'acme', 'bo').runtime, 'no directory', { mode: 0o600 });
+    assert.deepEqual(ups(sourceRig), ['ada 1', 'bo 0']);
+    rmSync(sourceRig.home.at('daemons'), { recursive: true });
+    writeFileSync(sourceRig.home.at('daemons'), 'no directory', { mode: 0o600 });
+    assert.deepEqual(ups(sourceRig), ['ada 1', 'bo 0'], 'as it was known last');
   });
 
   test('a file that a daemon left behind 31 s ago is none; one of 29 s ago still is', async () => {
@@ -247,24 +247,24 @@ describe('the export of all', () => {
       [31_000, 'ada 0'],
       [29_000, 'ada 1'],
     ] as const) {
-      using of = rig(ms);
-      install(of.home);
-      await using _ = await daemon(of.home);
-      writeFileSync(placesIn(of.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
-      assert.deepEqual(ups(of), [up]);
+      using sourceRig = rig(ms);
+      install(sourceRig.home);
+      await using _ = await daemon(sourceRig.home);
+      writeFileSync(placesIn(sourceRig.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
+      assert.deepEqual(ups(sourceRig), [up]);
     }
   });
 
   test('one that ended is not up under the labels it had, which its installation need not know', async () => {
-    using of = rig();
-    install(of.home);
+    using sourceRig = rig();
+    install(sourceRig.home);
     {
-      await using _ = await daemon(of.home);
-      writeFileSync(placesIn(of.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
-      assert.deepEqual(ups(of), ['ada 1']);
+      await using _ = await daemon(sourceRig.home);
+      writeFileSync(placesIn(sourceRig.home.dir).metrics, createExport('acme', 'ada'), { mode: 0o600 });
+      assert.deepEqual(ups(sourceRig), ['ada 1']);
     }
-    assert.deepEqual(ups(of), ['ada 0']);
-    const [gone] = of.source.metrics()[0]?.samples ?? [];
+    assert.deepEqual(ups(sourceRig), ['ada 0']);
+    const [gone] = sourceRig.source.metrics()[0]?.samples ?? [];
     assert.equal(gone?.labels.machine_id, 'cafe01');
   });
 });

@@ -74,7 +74,7 @@ describe('what changes in a store is told at once', () => {
     enqueue(handAt(), store.places, EMPTY, 'x');
     const output = new Set<string>();
     const hear = (): boolean => {
-      for (const one of changes.heard()) output.add(one);
+      for (const name of changes.heard()) output.add(name);
       return output.has(EMPTY);
     };
     await until('the news behind it', hear);

@@ -313,16 +313,16 @@ describe('a look', () => {
   test('one that is no citizen any more has an empty set, and is gone; one whose record broke is a fault', async () => {
     using store = garden('store');
     const { source, items } = rig(store);
-    const [one, two] = [findCitizenId('cc-mixed'), findCitizenId('cc-enqueued')];
+    const [deleted, damaged] = [findCitizenId('cc-mixed'), findCitizenId('cc-enqueued')];
     await source.personas(never);
-    assert.equal(source.isGone?.(source.named(one)), false);
-    rmSync(join(store.places.sessions, `${one}.meta.json`));
-    writeFileSync(join(store.places.sessions, `${two}.meta.json`), '{');
-    const poll = await source.poll(source.named(one), UNSET, never);
-    assert.deepEqual([poll.unread, await items(one)], [exactly(0), []]);
-    await assert.rejects(async () => await source.poll(source.named(two), UNSET, never), { code: 'garden' });
+    assert.equal(source.isGone?.(source.named(deleted)), false);
+    rmSync(join(store.places.sessions, `${deleted}.meta.json`));
+    writeFileSync(join(store.places.sessions, `${damaged}.meta.json`), '{');
+    const poll = await source.poll(source.named(deleted), UNSET, never);
+    assert.deepEqual([poll.unread, await items(deleted)], [exactly(0), []]);
+    await assert.rejects(async () => await source.poll(source.named(damaged), UNSET, never), { code: 'garden' });
     assert.deepEqual(
-      [one, two].map((id) => source.isGone?.(source.named(id))),
+      [deleted, damaged].map((id) => source.isGone?.(source.named(id))),
       [true, true],
     );
   });

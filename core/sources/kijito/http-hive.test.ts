@@ -370,14 +370,14 @@ test('a hive that does not long-poll gives no cursor', async () => {
 });
 
 /** A hive whose inbox answers are given by where they are asked for; what was asked, in order. */
-function pagesBy(of: (before: string | null) => string) {
+function pagesBy(formatPage: (before: string | null) => string) {
   const asked: (string | null)[] = [];
   let turns = 0;
   const fetcher: Fetcher = {
     get: async (path) => {
       const before = new URL(path, 'http://h').searchParams.get('before_id');
       asked.push(before);
-      return { body: Buffer.from(of(before)) };
+      return { body: Buffer.from(formatPage(before)) };
     },
     [Symbol.asyncDispose]: async () => {},
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatIdentity, isSameIdentity, toInboxIdentity } from './index.ts';
 
-const of = (url: string) => toInboxIdentity(new URL(url));
+const parseIdentity = (url: string) => toInboxIdentity(new URL(url));
 const RIVER = ['http', 'localhost', 7474, '/api/inbox', [['persona', 'river']]];
 
 for (const url of [
@@ -12,14 +12,14 @@ for (const url of [
   'http://localhost:7474/api/inbox?persona=river&mark_read=false',
   'http://me:secret@localhost:7474/api/inbox?persona=river#part',
 ]) {
-  test(`${url} is the inbox of river on localhost`, () => assert.deepEqual(of(url), RIVER));
+  test(`${url} is the inbox of river on localhost`, () => assert.deepEqual(parseIdentity(url), RIVER));
 }
 
 test('only 80 and 443 are filled in', () => {
-  assert.deepEqual(of('https://h/api/inbox'), ['https', 'h', 443, '/api/inbox', []]);
-  assert.deepEqual(of('http://h/api/inbox'), ['http', 'h', 80, '/api/inbox', []]);
-  assert.deepEqual(of('https://h:443/api/inbox'), of('https://h/api/inbox'));
-  assert.notDeepEqual(of('https://h:80/api/inbox'), of('http://h/api/inbox'));
+  assert.deepEqual(parseIdentity('https://h/api/inbox'), ['https', 'h', 443, '/api/inbox', []]);
+  assert.deepEqual(parseIdentity('http://h/api/inbox'), ['http', 'h', 80, '/api/inbox', []]);
+  assert.deepEqual(parseIdentity('https://h:443/api/inbox'), parseIdentity('https://h/api/inbox'));
+  assert.notDeepEqual(parseIdentity('https://h:80/api/inbox'), parseIdentity('http://h/api/inbox'));
 });
 
 for (const other of [
@@ -31,11 +31,11 @@ for (const other of [
   'https://localhost:7474/api/inbox?persona=river',
   'http://localhost:7474/api/inbox?persona=river&limit=5',
 ]) {
-  test(`${other} is another inbox`, () => assert.ok(!isSameIdentity(of(other), RIVER)));
+  test(`${other} is another inbox`, () => assert.ok(!isSameIdentity(parseIdentity(other), RIVER)));
 }
 
 test('query pairs are sorted by code point, not by UTF-16 unit; repeated keys stay', () => {
-  const [, , , , query] = of('http://h/?b=2&a=2&a=1&\u{1f600}=1&\uff5e=1');
+  const [, , , , query] = parseIdentity('http://h/?b=2&a=2&a=1&\u{1f600}=1&\uff5e=1');
   assert.deepEqual(query, [
     ['a', '1'],
     ['a', '2'],
@@ -46,7 +46,7 @@ test('query pairs are sorted by code point, not by UTF-16 unit; repeated keys st
 });
 
 test('an identity equals itself after a JSON round trip, and nothing else does', () => {
-  const identity = of('http://localhost:7474/api/inbox?persona=Mar%C3%ADa+x');
+  const identity = parseIdentity('http://localhost:7474/api/inbox?persona=Mar%C3%ADa+x');
   assert.ok(isSameIdentity(identity, JSON.parse(formatIdentity(identity))));
   for (const saved of [null, undefined, [], 'http', { ...identity }, [...identity, 1]]) {
     assert.ok(!isSameIdentity(identity, saved));

@@ -143,9 +143,16 @@ export class Tray {
     };
   }
 
-  async #property<T>(dest: string, path: string, of: string, name: string): Promise<T> {
+  async #property<T>(dest: string, path: string, interfaceName: string, name: string): Promise<T> {
     const iface = 'org.freedesktop.DBus.Properties';
-    const [value] = await this.#bus.call({ dest, path, iface, member: 'Get', signature: 'ss', body: [of, name] });
+    const [value] = await this.#bus.call({
+      dest,
+      path,
+      iface,
+      member: 'Get',
+      signature: 'ss',
+      body: [interfaceName, name],
+    });
     return (value as Variant).value as T;
   }
 

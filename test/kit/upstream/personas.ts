@@ -36,7 +36,7 @@ export function findCaller(
   request: IncomingMessage,
 ): { readonly caller: Caller; readonly persona: Known | null } {
   const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
-  const persona = personas.find((one) => token === one.observe || token === one.act) ?? null;
+  const persona = personas.find((candidate) => token === candidate.observe || token === candidate.act) ?? null;
   if (persona === null) return { caller: 'nobody', persona };
   return { caller: persona.observe === token ? 'daemon' : 'surface', persona };
 }

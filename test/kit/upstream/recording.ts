@@ -34,7 +34,7 @@ export function parseFrame(text: string): Frame {
 /** Everything that came and went, for tests to assert on. */
 export interface Recording {
   readonly all: readonly Recorded[];
-  of<Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[];
+  list<Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[];
   /** Frames of this type from any client. */
   received(type: string): readonly RecordedOf<'received'>[];
   /** Requests by method and path: `asked('POST', '/v1/signals/pending/drain')`. */
@@ -42,7 +42,7 @@ export interface Recording {
   /** What was recorded from here on is counted apart. */
   clear(): void;
   /** Is told of each thing as it is recorded, before anything comes of it. */
-  hear(listener: (one: Recorded) => void): Disposable;
+  hear(listener: (entry: Recorded) => void): Disposable;
 }
 
 /** What is recorded beside its moment. */
@@ -50,23 +50,23 @@ export type Entry = Recorded extends infer One ? (One extends Recorded ? Omit<On
 
 export function recording(): Recording & { put(entry: Entry): void } {
   const all: Recorded[] = [];
-  const listeners = new Set<(one: Recorded) => void>();
-  const of = <Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[] =>
-    all.filter((one): one is RecordedOf<Is> => one.is === is);
+  const listeners = new Set<(entry: Recorded) => void>();
+  const list = <Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[] =>
+    all.filter((entry): entry is RecordedOf<Is> => entry.is === is);
   return {
     all,
-    of,
-    received: (type) => of('received').filter(({ frame }) => frame.type === type),
-    asked: (method, path) => of('request').filter((one) => one.method === method && one.path === path),
+    list,
+    received: (type) => list('received').filter(({ frame }) => frame.type === type),
+    asked: (method, path) => list('request').filter((entry) => entry.method === method && entry.path === path),
     clear: () => void all.splice(0),
     hear(listener) {
       listeners.add(listener);
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     put(entry) {
-      const one = { at: performance.now(), ...entry } as Recorded;
-      all.push(one);
-      for (const reported of listeners) reported(one);
+      const recorded = { at: performance.now(), ...entry } as Recorded;
+      all.push(recorded);
+      for (const reported of listeners) reported(recorded);
     },
   };
 }

@@ -28,7 +28,7 @@ export function signalRequests({ faults, personas, put, registrations, later }: 
         return isGood ? { status: 200, body: persona.drain(max) } : { status: 400, body: { error: 'bad_request' } };
       }
       case 'POST /v1/signals': {
-        const to = personas.find((one) => one.tenant === persona.tenant && one.identity === body.to);
+        const to = personas.find((candidate) => candidate.tenant === persona.tenant && candidate.identity === body.to);
         if (to === undefined) return { status: 404, body: { error: 'unknown_identity' } };
         const binding = faults.staleTargets.get(to.identity);
         if (binding !== undefined) return { status: 409, body: { error: 'stale_target', binding } };

@@ -15,7 +15,7 @@ const wish = (
   step: null,
   ...more,
 });
-const of = (what: ProjectActionRequest['do'], item: string, more: Partial<ProjectActionRequest> = {}) =>
+const toCall = (what: ProjectActionRequest['do'], item: string, more: Partial<ProjectActionRequest> = {}) =>
   toProjectActionCall(wish(what, item, more), 'ada');
 
 const transition = (entity: string, id: string, to: string) => ({
@@ -25,11 +25,11 @@ const transition = (entity: string, id: string, to: string) => ({
 
 describe('what is done to an item of a project', () => {
   test('a candidate is accepted or rejected, with a reason if there is one', () => {
-    assert.deepEqual(of('accept', 'cnd_1'), {
+    assert.deepEqual(toCall('accept', 'cnd_1'), {
       call: transition('candidate', 'cnd_1', 'accepted'),
       shell: ['brainclaw', 'accept', 'cnd_1', '--by', 'ada'],
     });
-    const { call, shell } = of('reject', 'cnd_1', { text: 'too narrow' });
+    const { call, shell } = toCall('reject', 'cnd_1', { text: 'too narrow' });
     assert.deepEqual(call.arguments, { entity: 'candidate', id: 'cnd_1', to: 'rejected', reason: 'too narrow' });
     assert.deepEqual(shell, ['brainclaw', 'reject', 'cnd_1', '--by', 'ada', '--reason', 'too narrow']);
   });
@@ -37,7 +37,7 @@ describe('what is done to an item of a project', () => {
   test('what an action asks for is granted, rejected or withdrawn, by a person', () => {
     const outcomes = { resolve: 'resolved', reject: 'rejected', cancel: 'cancelled' } as const;
     for (const [what, outcome] of Object.entries(outcomes) as [keyof typeof outcomes, string][]) {
-      assert.deepEqual(of(what, 'act_7', { text: 'the blue one' }), {
+      assert.deepEqual(toCall(what, 'act_7', { text: 'the blue one' }), {
         call: {
           tool: 'bclaw_assignment_action',
           arguments: { action_id: 'act_7', outcome, text: 'the blue one', agent: 'ada' },
@@ -48,7 +48,7 @@ describe('what is done to an item of a project', () => {
   });
 
   test("the claim of an agent is released as somebody else's", () => {
-    assert.deepEqual(of('release', 'clm_3'), {
+    assert.deepEqual(toCall('release', 'clm_3'), {
       call: { tool: 'bclaw_release_claim', arguments: { id: 'clm_3', coordinator_override: true } },
       shell: ['brainclaw', 'claim', 'release', 'clm_3'],
     });
@@ -57,30 +57,33 @@ describe('what is done to an item of a project', () => {
   test('a plan goes on, is finished, blocked or dropped', () => {
     const states = { start: 'in_progress', finish: 'done', block: 'blocked', drop: 'dropped' } as const;
     for (const [what, to] of Object.entries(states) as [keyof typeof states, string][]) {
-      const errand = of(what, 'pln_0001');
+      const errand = toCall(what, 'pln_0001');
       assert.deepEqual(errand.call, transition('plan', 'pln_0001', to));
       assert.deepEqual(errand.shell, ['brainclaw', 'plan', 'update', 'pln_0001', '--status', to]);
     }
   });
 
   test('a step of a plan is done, and a message to oneself is acknowledged', () => {
-    assert.deepEqual(of('complete-step', 'pln_1', { step: 'stp_2' }).call, {
+    assert.deepEqual(toCall('complete-step', 'pln_1', { step: 'stp_2' }).call, {
       tool: 'bclaw_complete_step',
       arguments: { planId: 'pln_1', stepId: 'stp_2', agent: 'ada' },
     });
-    assert.deepEqual(of('ack', 'msg_4').call, { tool: 'bclaw_ack_message', arguments: { id: 'msg_4', agent: 'ada' } });
+    assert.deepEqual(toCall('ack', 'msg_4').call, {
+      tool: 'bclaw_ack_message',
+      arguments: { id: 'msg_4', agent: 'ada' },
+    });
   });
 
   test('the type of an item is said by its id, or before it; short labels are ids too', () => {
-    assert.deepEqual(of('accept', 'cnd#12').call, transition('candidate', 'cnd#12', 'accepted'));
-    assert.deepEqual(of('accept', 'candidate:anything').call, transition('candidate', 'anything', 'accepted'));
-    assert.equal(of('resolve', 'state:act_c0').call.arguments.action_id, 'act_c0');
-    assert.equal(of('resolve', 'action:act_c0').call.arguments.action_id, 'act_c0');
+    assert.deepEqual(toCall('accept', 'cnd#12').call, transition('candidate', 'cnd#12', 'accepted'));
+    assert.deepEqual(toCall('accept', 'candidate:anything').call, transition('candidate', 'anything', 'accepted'));
+    assert.equal(toCall('resolve', 'state:act_c0').call.arguments.action_id, 'act_c0');
+    assert.equal(toCall('resolve', 'action:act_c0').call.arguments.action_id, 'act_c0');
   });
 
   test('a call is shown as tool and JSON', () => {
     assert.equal(
-      formatToolCall(of('accept', 'cnd_1').call),
+      formatToolCall(toCall('accept', 'cnd_1').call),
       'bclaw_transition {"entity":"candidate","id":"cnd_1","to":"accepted"}',
     );
   });

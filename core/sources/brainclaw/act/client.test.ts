@@ -38,12 +38,12 @@ describe('acting on a project', () => {
     assert.equal(rig.client.pid, null);
     const { structured } = await rig.client.call(ACCEPT, never);
     assert.deepEqual(structured, { ok: true, id: 'cnd_1' });
-    const [started] = rig.server.of('started');
+    const [started] = rig.server.list('started');
     assert.equal(started?.cwd, rig.files.dir);
     assert.deepEqual(started?.argv, ['mcp']);
     assert.equal(rig.client.pid, started?.pid);
     assert.deepEqual(
-      rig.server.of('called').map(({ params }) => params),
+      rig.server.list('called').map(({ params }) => params),
       [CALLED],
     );
   });
@@ -52,19 +52,19 @@ describe('acting on a project', () => {
     await using rig = acting();
     await Promise.all([rig.client.call(ACCEPT, never), rig.client.call(ACCEPT, never)]);
     await rig.client.call(ACCEPT, never);
-    assert.equal(rig.server.of('started').length, 1);
-    assert.equal(rig.server.of('greeted').length, 1);
-    assert.equal(rig.server.of('called').length, 3);
+    assert.equal(rig.server.list('started').length, 1);
+    assert.equal(rig.server.list('greeted').length, 1);
+    assert.equal(rig.server.list('called').length, 3);
   });
 
   test('it says that an observer asks, for a person', async () => {
     await using rig = acting();
     await rig.client.call(ACCEPT, never);
-    assert.deepEqual(rig.server.of('greeted')[0]?.params.clientInfo, {
+    assert.deepEqual(rig.server.list('greeted')[0]?.params.clientInfo, {
       name: 'brainclaw-observer/hivebar',
       version: '1.2.3',
     });
-    const env = rig.server.of('started')[0]?.env ?? {};
+    const env = rig.server.list('started')[0]?.env ?? {};
     assert.equal(env.BRAINCLAW_OBSERVER, '1');
     assert.equal(env.BRAINCLAW_AGENT_NAME, 'ada-of-this-machine');
     assert.equal(env.LANG, 'C.UTF-8');
@@ -74,7 +74,7 @@ describe('acting on a project', () => {
   test('nothing of the shell of an agent reaches it', async () => {
     await using rig = acting();
     await rig.client.call(ACCEPT, never);
-    const env = rig.server.of('started')[0]?.env ?? {};
+    const env = rig.server.list('started')[0]?.env ?? {};
     const leaked = Object.keys(AGENT_SHELL).filter((name) => name in env && name !== 'BRAINCLAW_AGENT_NAME');
     assert.deepEqual(leaked, []);
     const named = Object.keys(env).filter((name) => /BRAINCLAW|CLAUDE|CODEX|COPILOT|SESSION|AGENT/.test(name));
@@ -89,12 +89,12 @@ describe('acting on a project', () => {
     await rig.client.call(ACCEPT, never);
     await clock.advance(59_999);
     assert.equal(rig.server.alive.length, 1);
-    assert.deepEqual(rig.server.of('asked to end'), []);
+    assert.deepEqual(rig.server.list('asked to end'), []);
     await clock.advance(1);
     await rig.over();
     assert.equal(rig.client.pid, null);
     await rig.client.call(ACCEPT, never);
-    assert.equal(rig.server.of('started').length, 2);
+    assert.equal(rig.server.list('started').length, 2);
   });
 
   test('nothing is called by itself, however long it is open', async () => {
@@ -105,7 +105,7 @@ describe('acting on a project', () => {
     await rig.client.call(ACCEPT, never);
     await clock.advance(3_600_000);
     await rig.over();
-    assert.equal(rig.server.of('called').length, 1);
+    assert.equal(rig.server.list('called').length, 1);
     assert.equal(clock.waiting, 0);
   });
 
@@ -123,7 +123,7 @@ describe('acting on a project', () => {
     await using rig = acting('stubborn', { clock });
     await rig.client.call(ACCEPT, never);
     const closed = rig.client[Symbol.asyncDispose]();
-    await until('it was asked to end', () => rig.server.of('asked to end').length > 0);
+    await until('it was asked to end', () => rig.server.list('asked to end').length > 0);
     await clock.advance(4_999);
     assert.equal(rig.server.alive.length, 1);
     await clock.advance(1);
@@ -134,7 +134,7 @@ describe('acting on a project', () => {
   test('a client that is closed while its server starts leaves none behind', async () => {
     await using rig = acting('mute');
     const asked = rig.client.call(ACCEPT, never).catch(() => {});
-    await until('it has started', () => rig.server.of('started').length > 0);
+    await until('it has started', () => rig.server.list('started').length > 0);
     await rig.client[Symbol.asyncDispose]();
     await asked;
     assert.deepEqual(rig.server.alive, []);
@@ -144,7 +144,7 @@ describe('acting on a project', () => {
     await using rig = acting('slow');
     const gaveUp = new AbortController();
     const asked = rig.client.call(ACCEPT, gaveUp.signal);
-    await until('it was called', () => rig.server.of('called').length > 0);
+    await until('it was called', () => rig.server.list('called').length > 0);
     gaveUp.abort(new Error('enough'));
     await assert.rejects(asked, /enough/);
     assert.equal(rig.server.alive.length, 1);
@@ -179,14 +179,14 @@ describe('a server that does not do what it should', () => {
       /exit code 3, and said Error: the lock .* before it answered bclaw_transition/,
     );
     await catchFault(rig);
-    assert.equal(rig.server.of('started').length, 2);
+    assert.equal(rig.server.list('started').length, 2);
   });
 
   test('answers with an error: its words are told, on one line, and it stays', async () => {
     await using rig = acting('error');
     await refusedAs(rig, 'brainclaw-refused', /^bclaw_transition \{.*\}: Claim not found: \[31m clm_9$/);
     await catchFault(rig);
-    assert.equal(rig.server.of('started').length, 1);
+    assert.equal(rig.server.list('started').length, 1);
   });
 
   test('refuses by the protocol', async () => {
@@ -206,7 +206,7 @@ describe('a server that does not do what it should', () => {
     const clock = fakeClock();
     await using rig = acting('mute', { clock });
     const asked = catchFault(rig);
-    await until('it has started', () => rig.server.of('started').length > 0);
+    await until('it has started', () => rig.server.list('started').length > 0);
     await clock.advance(15_000);
     const fault = await asked;
     assert.equal(fault.code, 'brainclaw-gone');
@@ -229,17 +229,17 @@ describe('a server that does not do what it should', () => {
     const clock = fakeClock();
     await using rig = acting('slow', { clock });
     const asked = catchFault(rig);
-    await until('it was called', () => rig.server.of('called').length > 0);
+    await until('it was called', () => rig.server.list('called').length > 0);
     await clock.advance(15_000);
     const fault = await asked;
     assert.equal(fault.code, 'brainclaw-gone');
     assert.match(fault.message, /has not answered bclaw_transition .* within 15 s$/);
     await rig.over();
     const again = catchFault(rig);
-    await until('another was called', () => rig.server.of('called').length > 1);
+    await until('another was called', () => rig.server.list('called').length > 1);
     await clock.advance(15_000);
     await again;
-    assert.equal(rig.server.of('started').length, 2);
+    assert.equal(rig.server.list('started').length, 2);
   });
 });
 
@@ -248,7 +248,7 @@ describe('what brainclaw can add to a board', () => {
     await using rig = acting();
     const seed = await readSeed(rig.client, rig.files.dir, { info() {}, warn() {}, error() {} }, never);
     assert.deepEqual(
-      rig.server.of('called').map(({ params }) => params),
+      rig.server.list('called').map(({ params }) => params),
       [{ name: 'bclaw_context', arguments: { kind: 'board_summary' } }],
     );
     assert.deepEqual(

@@ -53,7 +53,7 @@ describe('brainclaw check 1: the board of the data', () => {
         decoy: has('plan', 'pln_decoy') || has('plan', 'pln_decoy2'),
         pln_0001_rev: projection.getByType('plan').get('pln_0001')?.entity_rev,
         handoff_snapshot_dropped: [...projection.getByType('handoff').values()].every(
-          (one) => !('snapshot' in one.payload),
+          (item) => !('snapshot' in item.payload),
         ),
       },
       items,
@@ -120,7 +120,7 @@ describe('brainclaw 4: the projection', () => {
 
   test('makes no item of what has no id, no payload or is only an event', () => {
     const projection = createProjection();
-    for (const one of [
+    for (const entry of [
       record('create', 'plan', {}),
       record('create', 'plan:p', null),
       record('run_progress', 'agent_run:r', { status: 'failed' }),
@@ -129,7 +129,7 @@ describe('brainclaw 4: the projection', () => {
       record('run_failed', 'agent_run:r', null),
       record('mystery', 'trap:t', null),
     ])
-      assert.deepEqual(projection.apply(one), { is: 'activity' });
+      assert.deepEqual(projection.apply(entry), { is: 'activity' });
     assert.equal(projection.size, 0);
     assert.equal(projection.registryAuthoritative, false);
     for (const action of ['run_failed', 'mystery', 'run_of_tomorrow'])

@@ -13,24 +13,24 @@ function project(place: Scratch, path: string, id: string | null = null): string
   if (id !== null) writeFileSync(join(root, '.brainclaw', 'config.yaml'), `version: 1\nproject_id: ${id}\n`);
   return root;
 }
-const find = (of: {
+const find = (options: {
   projects?: readonly string[];
   roots?: readonly string[];
   depth?: number;
 }): Promise<ProjectSearchResult> =>
-  findProjects(realFiles, { projects: [], roots: [], depth: 3, ...of }, async () => {});
+  findProjects(realFiles, { projects: [], roots: [], depth: 3, ...options }, async () => {});
 const at = (root: string, id: string): Project => ({ root, store: join(root, '.brainclaw'), id });
 const NOBODY = (): null => null;
 
 describe('brainclaw projects', () => {
   test('that are named are found, with the id of their configuration or the name of their folder', async () => {
     using place = scratch();
-    const one = project(place, 'one', 'prj_1');
-    const two = project(place, 'two');
-    const { projects, troubles } = await find({ projects: [two, one, place.at('none')] });
+    const first = project(place, 'one', 'prj_1');
+    const second = project(place, 'two');
+    const { projects, troubles } = await find({ projects: [second, first, place.at('none')] });
     assert.deepEqual(projects, [
-      { ...at(one, 'prj_1'), isNamed: true },
-      { ...at(two, 'two'), isNamed: true },
+      { ...at(first, 'prj_1'), isNamed: true },
+      { ...at(second, 'two'), isNamed: true },
     ]);
     assert.deepEqual(troubles, []);
   });
@@ -64,7 +64,7 @@ describe('brainclaw projects', () => {
 
   test('one store is one project, by whatever path it is found', async () => {
     using place = scratch();
-    const one = project(place, 'w/one');
+    const path = project(place, 'w/one');
     symlinkSync(place.at('w'), place.at('v'));
     const { projects } = await find({ projects: [place.at('v/one')], roots: [place.at('w'), place.at('v')] });
     assert.deepEqual(
@@ -73,7 +73,7 @@ describe('brainclaw projects', () => {
     );
     assert.deepEqual(
       (await find({ roots: [place.at('w')] })).projects.map(({ root }) => root),
-      [one],
+      [path],
     );
   });
 
@@ -116,8 +116,8 @@ describe('brainclaw projects', () => {
   });
 
   test('no board has the id of an agent of another project', () => {
-    const [one, two] = assignIds([at('/w/a', 'web'), at('/w/b', 'web-codex')], [], NOBODY);
-    assert.equal(one?.id, 'web');
-    assert.match(two?.id ?? '', /^web_codex_[0-9a-f]{6}$/);
+    const [first, second] = assignIds([at('/w/a', 'web'), at('/w/b', 'web-codex')], [], NOBODY);
+    assert.equal(first?.id, 'web');
+    assert.match(second?.id ?? '', /^web_codex_[0-9a-f]{6}$/);
   });
 });

@@ -22,7 +22,7 @@ const readMail = (store: Store) =>
 const sheetIn = (store: Store, seed: Seed | null = null): ProjectSheet =>
   toProjectSheet({ view: openCold(store), mail: readMail(store), seed });
 const section = (sheet: ProjectSheet, id: ProjectSheetSection['id']): ProjectSheetSection => {
-  const found = sheet.sections.find((one) => one.id === id);
+  const found = sheet.sections.find((candidate) => candidate.id === id);
   if (found === undefined) throw new Error(`no section ${id}`);
   return found;
 };
@@ -117,10 +117,10 @@ describe('the sheet of a project', () => {
     const statuses = (id: ProjectSheetSection['id']): readonly string[] =>
       [...new Set(section(sheet, id).rows.map(({ itemType, status }) => `${itemType} ${status}`))].sort();
     assert.deepEqual(statuses('backlog'), ['plan todo']);
-    assert.ok(statuses('in-progress').every((one) => !/done|completed|cancelled|failed|released|todo/.test(one)));
+    assert.ok(statuses('in-progress').every((status) => !/done|completed|cancelled|failed|released|todo/.test(status)));
     assert.ok(
-      statuses('recently-terminal').every((one) =>
-        /^(assignment|agent_run) (completed|cancelled|failed|timed_out|expired|rerouted|interrupted)$/.test(one),
+      statuses('recently-terminal').every((status) =>
+        /^(assignment|agent_run) (completed|cancelled|failed|timed_out|expired|rerouted|interrupted)$/.test(status),
       ),
     );
     assert.deepEqual(statuses('candidates'), ['candidate pending']);
@@ -196,7 +196,7 @@ describe('the sheet of a project', () => {
     using store = ended(brainclaw());
     append(store, line(400, { item_type: 'handoff', item_id: 'hnd_x', payload: { to: 'Copilot', status: 'open' } }));
     append(store, line(401, { item_type: 'handoff', item_id: 'hnd_y', payload: { to: 'New One', status: 'open' } }));
-    const agents = new Map(sheetIn(store).agents.map((one) => [one.agent, one]));
+    const agents = new Map(sheetIn(store).agents.map((agent) => [agent.agent, agent]));
     assert.deepEqual([...agents.keys()], ['claude-code', 'codex', 'github-copilot', 'hermes', 'new_one']);
     assert.deepEqual(agents.get('codex'), {
       ...{ agent: 'codex', pending: 2, actionable: 3, open_handoffs: 4, assignments: 3, actions: 2, skipped: 2 },

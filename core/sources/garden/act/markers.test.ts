@@ -12,7 +12,7 @@ const ARMING: ReceiverMarkerInput = {
   armProvenance: 'session-start',
 };
 const SENDING = { gardenId: ID, backend: 'antigravity', nativeSessionId: 'n', ownerPid: process.pid, cwd: '/c' };
-const of =
+const createReader =
   (key: string): ProcessReader =>
   async (pids) =>
     new Map(pids.map((pid) => [pid, { is: 'running', startKey: key }]));
@@ -20,7 +20,7 @@ const of =
 describe('a marker that is written', () => {
   test('has the bytes of the data, is private, and is read again', async () => {
     using store = garden();
-    const path = await writeReceiver(handAt(), store.places, of('linux:42'), ARMING);
+    const path = await writeReceiver(handAt(), store.places, createReader('linux:42'), ARMING);
     assert.equal(path, join(store.places.receivers, `${ID}.json`));
     const owner = `  "ownerPid": ${process.pid},\n  "ownerStartKey": "linux:42",\n`;
     const time = '"updatedAt": "2026-06-14T06:00:00.000Z"\n}\n';
@@ -29,7 +29,7 @@ describe('a marker that is written', () => {
       `{\n  "gardenId": "${ID}",\n  "backend": "claude-code",\n  "nativeSessionId": "n",\n${owner}` +
         `  "ownerKind": "claude-code-cli",\n  "armProvenance": "session-start",\n  ${time}`,
     );
-    const sender = await writeSender(handAt(), store.places, of('linux:42'), SENDING);
+    const sender = await writeSender(handAt(), store.places, createReader('linux:42'), SENDING);
     assert.equal(sender, join(store.places.senders, 'antigravity', `${process.pid}.json`));
     assert.equal(
       readFileSync(sender, 'utf8'),
@@ -76,12 +76,15 @@ describe('no marker is written', () => {
   test('for process 1, which adopts orphans and owns none', async () => {
     using store = garden();
     for (const ownerPid of [1, 0, -4]) {
-      await assert.rejects(writeReceiver(handAt(), store.places, of('linux:1'), { ...ARMING, ownerPid }), (error) => {
-        assert.ok(error instanceof Error);
-        if (ownerPid === 1)
-          assert.ok(EXPECTED_V3.pid1Marker.error.startsWith(`Error: ${error.message}`), error.message);
-        return true;
-      });
+      await assert.rejects(
+        writeReceiver(handAt(), store.places, createReader('linux:1'), { ...ARMING, ownerPid }),
+        (error) => {
+          assert.ok(error instanceof Error);
+          if (ownerPid === 1)
+            assert.ok(EXPECTED_V3.pid1Marker.error.startsWith(`Error: ${error.message}`), error.message);
+          return true;
+        },
+      );
     }
     assert.deepEqual(readdirSync(store.store), []);
   });

@@ -20,7 +20,7 @@ const signal = new AbortController().signal;
 /** In what the reference left behind a message has its last name; its bytes are those it was sent with. */
 function readBody(made: Garden, op: Op): string {
   const box = join(made.places.mailbox, op.gardenId);
-  const name = readdirSync(box).find((one) => one.startsWith(op.file)) ?? '';
+  const name = readdirSync(box).find((filename) => filename.startsWith(op.file)) ?? '';
   return readFileSync(join(box, name), 'utf8');
 }
 
@@ -104,7 +104,7 @@ describe('garden check 7: what the reference was asked to do, done here', () => 
   test('in the third schema as well', () => {
     using made = garden('store-v3');
     using store = garden();
-    for (const op of EXPECTED_V3.ops.filter((one) => one.op === 'upsert')) {
+    for (const op of EXPECTED_V3.ops.filter((entry) => entry.op === 'upsert')) {
       const { backend, nativeSessionId, cwd, model, transcriptPath } = op.record as unknown as Op['input'] &
         Record<'model' | 'transcriptPath', string | null>;
       const { path } = upserted(store, op, { backend, nativeSessionId, cwd, ...{ model, transcriptPath } }, 3);

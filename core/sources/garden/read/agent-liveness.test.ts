@@ -31,7 +31,7 @@ const { disk } = handAt();
 
 async function agents(
   store: Garden,
-): Promise<{ of(label: string): AgentLiveness | undefined; errors: readonly string[] }> {
+): Promise<{ findLiveness(label: string): AgentLiveness | undefined; errors: readonly string[] }> {
   const { records } = listRecords(disk, store.places.sessions);
   const waiting = (id: string): number => {
     const box = readBox(disk, store.places.mailbox, id);
@@ -47,7 +47,7 @@ async function agents(
   );
   assert.equal(found.agents.size, records.length);
   return {
-    of: (label) => found.agents.get(findCitizenId(label)),
+    findLiveness: (label) => found.agents.get(findCitizenId(label)),
     errors: found.errors.map(({ filename }) => filename),
   };
 }
@@ -74,23 +74,23 @@ describe('garden check 6: whether the agent of a citizen lives', () => {
     using store = garden('store');
     await using owner = await sleeper();
     fillLiveMarkers(store, owner.pid, owner.startKey);
-    const { of, errors } = await agents(store);
-    assert.deepEqual(of('cc-enqueued'), { is: 'live', reasons: [] });
-    assert.deepEqual(of('cc-mixed'), unknown('identity-mismatch'));
-    assert.deepEqual(of('cc-delivered'), { is: 'gone', reasons: ['owner-dead'] });
-    assert.deepEqual(of('cc-read'), unknown('owner-implausible'));
-    assert.deepEqual(of('cc-armed-empty'), unknown('not-armed'));
-    assert.deepEqual(of('cc-never-armed'), unknown('not-armed'));
-    assert.deepEqual(of('agy-direct'), { is: 'live', reasons: [] });
-    assert.deepEqual(of('agy-misdelivered'), unknown('no-drain', 'not-armed'));
-    assert.deepEqual(of('codex-plain'), unknown());
-    assert.deepEqual(of('pi-parent'), unknown('not-armed'));
+    const { findLiveness, errors } = await agents(store);
+    assert.deepEqual(findLiveness('cc-enqueued'), { is: 'live', reasons: [] });
+    assert.deepEqual(findLiveness('cc-mixed'), unknown('identity-mismatch'));
+    assert.deepEqual(findLiveness('cc-delivered'), { is: 'gone', reasons: ['owner-dead'] });
+    assert.deepEqual(findLiveness('cc-read'), unknown('owner-implausible'));
+    assert.deepEqual(findLiveness('cc-armed-empty'), unknown('not-armed'));
+    assert.deepEqual(findLiveness('cc-never-armed'), unknown('not-armed'));
+    assert.deepEqual(findLiveness('agy-direct'), { is: 'live', reasons: [] });
+    assert.deepEqual(findLiveness('agy-misdelivered'), unknown('no-drain', 'not-armed'));
+    assert.deepEqual(findLiveness('codex-plain'), unknown());
+    assert.deepEqual(findLiveness('pi-parent'), unknown('not-armed'));
     assert.deepEqual(errors, [`${findCitizenId('cc-armed-empty')}.json`]);
 
     await owner.end();
     const after = await agents(store);
-    assert.deepEqual(after.of('cc-enqueued'), { is: 'gone', reasons: ['owner-dead'] });
-    assert.deepEqual(after.of('agy-direct'), { is: 'gone', reasons: ['owner-dead'] });
+    assert.deepEqual(after.findLiveness('cc-enqueued'), { is: 'gone', reasons: ['owner-dead'] });
+    assert.deepEqual(after.findLiveness('agy-direct'), { is: 'gone', reasons: ['owner-dead'] });
   });
 
   test('every marker of the data reads as in the reference, but for process 1, which owns nothing', async () => {
@@ -119,9 +119,9 @@ describe('garden check 6: whether the agent of a citizen lives', () => {
     using store = garden('store');
     await using owner = await sleeper();
     fillLiveMarkers(store, owner.pid, 'linux:1');
-    assert.deepEqual((await agents(store)).of('cc-enqueued'), { is: 'gone', reasons: ['owner-dead'] });
+    assert.deepEqual((await agents(store)).findLiveness('cc-enqueued'), { is: 'gone', reasons: ['owner-dead'] });
     fillLiveMarkers(store, owner.pid, 'ps:Sat Nov 28 18:00:00 2026');
-    assert.deepEqual((await agents(store)).of('cc-enqueued'), unknown('owner-uncertain'));
+    assert.deepEqual((await agents(store)).findLiveness('cc-enqueued'), unknown('owner-uncertain'));
   });
 
   test('a live sender counts beside any number of dead ones', async () => {
@@ -131,9 +131,9 @@ describe('garden check 6: whether the agent of a citizen lives', () => {
     const directory = join(store.places.senders, 'antigravity');
     const marker = JSON.parse(readFileSync(join(directory, `${owner.pid}.json`), 'utf8')) as object;
     writeFileSync(join(directory, '4194305.json'), JSON.stringify({ ...marker, ownerPid: 4194305 }));
-    assert.deepEqual((await agents(store)).of('agy-direct'), { is: 'live', reasons: [] });
+    assert.deepEqual((await agents(store)).findLiveness('agy-direct'), { is: 'live', reasons: [] });
     rmSync(join(directory, `${owner.pid}.json`));
-    assert.deepEqual((await agents(store)).of('agy-direct'), { is: 'gone', reasons: ['owner-dead'] });
+    assert.deepEqual((await agents(store)).findLiveness('agy-direct'), { is: 'gone', reasons: ['owner-dead'] });
   });
 
   test('bad markers are named and stop nobody', async () => {
@@ -147,13 +147,13 @@ describe('garden check 6: whether the agent of a citizen lives', () => {
     writeFileSync(join(directory, '10.json.0a1b2c3d.tmp'), 'half');
     symlinkSync('../claude-code/4194305.json', join(directory, '4194305.json'));
     writeFileSync(join(store.places.receivers, `${findCitizenId('cc-read')}.json`), good);
-    const { of, errors } = await agents(store);
+    const { findLiveness, errors } = await agents(store);
     assert.deepEqual(errors.toSorted(), [
       `${findCitizenId('cc-armed-empty')}.json`,
       `${findCitizenId('cc-read')}.json`,
       ...['codex/4194305.json', 'codex/7.json', 'codex/8.json', 'codex/9.json'],
     ]);
-    assert.deepEqual(of('cc-read'), unknown('not-armed'));
+    assert.deepEqual(findLiveness('cc-read'), unknown('not-armed'));
   });
 });
 
@@ -163,8 +163,11 @@ test('directories of markers that are none leave everybody unknown, and are name
   rmSync(receivers, { recursive: true });
   writeFileSync(receivers, '');
   writeFileSync(join(senders, 'antigravity'), '');
-  const { of, errors } = await agents(store);
-  assert.deepEqual([of('cc-enqueued'), of('agy-direct')], [unknown('not-armed'), unknown('not-armed')]);
+  const { findLiveness, errors } = await agents(store);
+  assert.deepEqual(
+    [findLiveness('cc-enqueued'), findLiveness('agy-direct')],
+    [unknown('not-armed'), unknown('not-armed')],
+  );
   assert.ok(errors.includes('antigravity') && errors.includes(`${findCitizenId('cc-read')}.json`));
 });
 
@@ -177,9 +180,9 @@ describe('the control socket of pi', () => {
     const server = createServer((socket) => socket.destroy()).listen(path);
     await once(server, 'listening');
     symlinkSync(path, join(sockets, `${findCitizenId('pi-child')}.sock`));
-    const { of } = await agents(store);
-    assert.deepEqual(of('pi-parent'), { is: 'live', reasons: [] });
-    assert.deepEqual(of('pi-child'), unknown('owner-implausible'));
+    const { findLiveness } = await agents(store);
+    assert.deepEqual(findLiveness('pi-parent'), { is: 'live', reasons: [] });
+    assert.deepEqual(findLiveness('pi-child'), unknown('owner-implausible'));
     server.close();
     await once(server, 'close');
   });
@@ -197,9 +200,9 @@ describe('the control socket of pi', () => {
     holder.kill('SIGKILL'); // leaves the socket's name behind
     await once(holder, 'exit');
     writeFileSync(join(sockets, `${findCitizenId('pi-child')}.sock`), '');
-    const { of } = await agents(store);
-    assert.deepEqual(of('pi-parent'), { is: 'gone', reasons: ['owner-dead'] });
-    assert.deepEqual(of('pi-child'), unknown('owner-implausible'));
+    const { findLiveness } = await agents(store);
+    assert.deepEqual(findLiveness('pi-parent'), { is: 'gone', reasons: ['owner-dead'] });
+    assert.deepEqual(findLiveness('pi-child'), unknown('owner-implausible'));
   });
 
   test('of a name too long for a socket, or in a directory that is a file, nothing is known', async () => {

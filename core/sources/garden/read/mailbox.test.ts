@@ -42,7 +42,7 @@ describe('garden check 2: every citizen has what the reference says', () => {
       using store = garden('store');
       const box = poll(store, citizen.gardenId);
       assert.equal(box === null, citizen.mailboxFiles === null);
-      const count = (stage: string): number => box?.messages.filter((one) => one.stage === stage).length ?? 0;
+      const count = (stage: string): number => box?.messages.filter((message) => message.stage === stage).length ?? 0;
       const { fresh, delivered, read, unread, signal } = citizen;
       assert.deepEqual([count('fresh'), count('delivered'), count('read')], [fresh, delivered, read]);
       assert.equal(box?.unread.length ?? 0, unread);
@@ -210,15 +210,19 @@ describe('what has the name of a message and is none is named, and the others wa
 });
 
 describe('a body that may still be written', () => {
-  const one = { stem: '2026-06-14T01-08-00-000Z-000000', file: '', size: 5 } as const;
+  const message = { stem: '2026-06-14T01-08-00-000Z-000000', file: '', size: 5 } as const;
   const cases: readonly (readonly [string, Parameters<typeof isAnnounced>, boolean])[] = [
-    ['is whole when the signal came after it', [{ ...one, stage: 'fresh' }, '2026-06-14T01:08:00.000Z\n'], true],
-    ['is not known to be when the signal is older', [{ ...one, stage: 'fresh' }, '2026-06-14T01:07:59.999Z\n'], false],
-    ['nor when the signal is only armed', [{ ...one, stage: 'fresh' }, ''], false],
-    ['nor without a signal', [{ ...one, stage: 'fresh' }, null], false],
-    ['nor because a doorbell took it with another', [{ ...one, stage: 'delivered' }, ''], false],
-    ['is never whole when it is empty', [{ ...one, stage: 'fresh', size: 0 }, '2099\n'], false],
-    ['is not known to be under a name of its own', [{ ...one, stage: 'fresh', stem: 'by hand' }, '2099\n'], false],
+    ['is whole when the signal came after it', [{ ...message, stage: 'fresh' }, '2026-06-14T01:08:00.000Z\n'], true],
+    [
+      'is not known to be when the signal is older',
+      [{ ...message, stage: 'fresh' }, '2026-06-14T01:07:59.999Z\n'],
+      false,
+    ],
+    ['nor when the signal is only armed', [{ ...message, stage: 'fresh' }, ''], false],
+    ['nor without a signal', [{ ...message, stage: 'fresh' }, null], false],
+    ['nor because a doorbell took it with another', [{ ...message, stage: 'delivered' }, ''], false],
+    ['is never whole when it is empty', [{ ...message, stage: 'fresh', size: 0 }, '2099\n'], false],
+    ['is not known to be under a name of its own', [{ ...message, stage: 'fresh', stem: 'by hand' }, '2099\n'], false],
   ];
   for (const [what, given, whole] of cases) test(what, () => assert.equal(isAnnounced(...given), whole));
 });

@@ -103,7 +103,9 @@ describe('a record', () => {
 });
 
 test('the registry has the four backends with the values of both generations', () => {
-  const lines = Object.entries(CAPABILITIES).map(([name, one]) => [name, ...Object.values(one)].join(' '));
+  const lines = Object.entries(CAPABILITIES).map(([name, capability]) =>
+    [name, ...Object.values(capability)].join(' '),
+  );
   assert.deepEqual(lines, [
     'claude-code self-fetch D6 sessionId',
     'antigravity direct-inject D6 conversationId',

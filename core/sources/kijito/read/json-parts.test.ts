@@ -28,7 +28,7 @@ const value = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
 const key = fc.constantFrom('result', 'next_before_id', 'truncated', 'a"b', 'x\\', 'r\u00e9sult', '');
 const envelope = fc.array(fc.tuple(key, fc.oneof(value, fc.array(value)))).chain((members) =>
   fc.constantFrom('', ' ', '\n\t').map((gap) => {
-    const all = members.map(([name, of]) => `${gap}${JSON.stringify(name)}${gap}:${gap}${JSON.stringify(of)}`);
+    const all = members.map(([name, member]) => `${gap}${JSON.stringify(name)}${gap}:${gap}${JSON.stringify(member)}`);
     return `{${all.join(`${gap},`)}${gap}}`;
   }),
 );
@@ -38,7 +38,7 @@ test('an answer in parts is the answer as a whole, also with keys that come twic
     fc.asyncProperty(
       fc.oneof(
         envelope,
-        value.map((of) => JSON.stringify(of)),
+        value.map((json) => JSON.stringify(json)),
       ),
       fc.integer({ min: 1, max: 40 }),
       same,

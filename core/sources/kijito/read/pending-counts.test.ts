@@ -40,13 +40,13 @@ for (const value of [[], { result: {} }, { result: [null, {}] }, { result: [], c
 /** What is reported of a list, and what is read of it all the same. */
 function withDefects(result: readonly unknown[]) {
   const defects: string[] = [];
-  const { byAddress: of } = parsePendingCounts(
+  const { byAddress } = parsePendingCounts(
     parseAnswer(Buffer.from(JSON.stringify({ result })), READING),
     7,
     READING,
     (at, what) => defects.push(`${at}: ${what}`),
   );
-  return { of: Object.fromEntries(of), defects };
+  return { byAddress: Object.fromEntries(byAddress), defects };
 }
 
 const BO = { persona: 'bo', unread: 2, unread_urgent: 1 };
@@ -63,27 +63,27 @@ for (const [bad, what] of [
   [{ persona: '', unread: 1 }, 'its persona is an empty string, not a name'],
 ] as const) {
   test(`F6 B10 ${JSON.stringify(bad)} in a pending list is a defect of its own, and the others count`, () => {
-    assert.deepEqual(withDefects([bad, BO]), { of: { bo: BO_LEVEL }, defects: [`0: ${what}`] });
+    assert.deepEqual(withDefects([bad, BO]), { byAddress: { bo: BO_LEVEL }, defects: [`0: ${what}`] });
   });
 }
 
 for (const unread of [undefined, -1, true, '1', 1.5, null]) {
   test(`F6 an unread count of ${JSON.stringify(unread)} is unknown for that persona, and the others count`, () => {
-    const { of, defects } = withDefects([{ persona: 'ada', unread }, BO]);
-    assert.deepEqual(of, { ada: { unread: UNKNOWN, urgent: UNKNOWN }, bo: BO_LEVEL });
+    const { byAddress, defects } = withDefects([{ persona: 'ada', unread }, BO]);
+    assert.deepEqual(byAddress, { ada: { unread: UNKNOWN, urgent: UNKNOWN }, bo: BO_LEVEL });
     assert.match(defects.join('|'), /^0: "unread" of "ada" is .*, not a count$/);
   });
 }
 
 test('F6 an urgent count that is none leaves the unread count', () => {
-  const { of, defects } = withDefects([{ persona: 'ada', unread: 1, unread_urgent: true }]);
-  assert.deepEqual(of, { ada: { unread: exactly(1), urgent: UNKNOWN } });
+  const { byAddress, defects } = withDefects([{ persona: 'ada', unread: 1, unread_urgent: true }]);
+  assert.deepEqual(byAddress, { ada: { unread: exactly(1), urgent: UNKNOWN } });
   assert.deepEqual(defects, ['0: "unread_urgent" of "ada" is a boolean, not a count']);
 });
 
 test('F6 a persona that is listed twice has unknown counts', () => {
-  const { of, defects } = withDefects([{ persona: 'ada', unread: 1 }, { persona: 'ada', unread: 2 }, BO]);
-  assert.deepEqual(of, { ada: { unread: UNKNOWN, urgent: UNKNOWN }, bo: BO_LEVEL });
+  const { byAddress, defects } = withDefects([{ persona: 'ada', unread: 1 }, { persona: 'ada', unread: 2 }, BO]);
+  assert.deepEqual(byAddress, { ada: { unread: UNKNOWN, urgent: UNKNOWN }, bo: BO_LEVEL });
   assert.deepEqual(defects, ['1: "ada" is listed twice']);
 });
 

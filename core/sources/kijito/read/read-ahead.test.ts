@@ -8,12 +8,12 @@ const continuing = (before: number | string): Uint8Array =>
   body(`{"result":[{"id":1,"content":"x"}],"truncated":true,"next_before_id": ${before}, "unread_not_shown":3}`);
 
 /** Pages by where they are asked for, and what was asked, in order. */
-function pages(of: Readonly<Record<number, Uint8Array | Error>>, most = 9, ground: WalkRange = GROUND) {
+function pages(bodies: Readonly<Record<number, Uint8Array | Error>>, most = 9, ground: WalkRange = GROUND) {
   const asked: number[] = [];
   const turns: number[] = [];
   const ask = async (before: number): Promise<Uint8Array> => {
     asked.push(before);
-    const page = of[before] ?? new Error(`no page before ${before}`);
+    const page = bodies[before] ?? new Error(`no page before ${before}`);
     if (page instanceof Error) throw page;
     return page;
   };
