@@ -10,11 +10,13 @@ import {
   formatLastRecord,
   formatRemarks,
   formatSystem,
+  getAgentName,
+  joinAgents,
   listBreakdown,
+  type ProjectAgent,
   type SheetSection,
   toTextRow,
 } from './sheet.ts';
-import { getAgentName, joinAgents, type ProjectAgent } from './sheet-agents.ts';
 import { ask, createTokenButton, hasToken, TokenNeededError } from './token.ts';
 
 /** Shows the boards of all projects. Each is loaded when the status says that it differs from the one that is shown. */

@@ -1,3 +1,4 @@
+import type { PersonaWire } from '../app/status/wire.ts';
 import type { ProjectWire } from '../app/status/wire-projects.ts';
 import { displayText } from '../core/format/index.ts';
 import { formatAgo, truncate } from './present.ts';
@@ -127,7 +128,7 @@ export const toTextRow = (text: string): SheetRow => ({
   ...{ from: null, ts: null, seq: null, why: null },
 });
 
-export interface RowText {
+interface RowText {
   readonly type: string;
   readonly title: string;
   /** Null when it says no more than the title. */
@@ -167,3 +168,36 @@ const formatTypeName = (itemType: string): string =>
 /** Formats untrusted text: one line, without control characters, and not more than a person reads. */
 const formatSheetText = (text: string, most: number): string =>
   truncate(displayText(text).replaceAll(/\s+/g, ' '), most);
+
+/** An agent of a project on the board: the state of its inbox from the status, and its work from the sheet. */
+export interface ProjectAgent {
+  /** Null when its inbox is not watched. */
+  readonly persona: PersonaWire | null;
+  /** Null when the sheet is not loaded yet, or does not have the agent. */
+  readonly sheet: SheetAgent | null;
+}
+
+/**
+ * Joins the agents of the sheet with their inboxes, and adds inboxes that the sheet does not have, sorted by name. Hidden
+ * personas are left out.
+ * @param board id of the project's board: an agent's inbox is named by it and the agent's name
+ */
+export function joinAgents(
+  board: string,
+  sheets: readonly SheetAgent[],
+  personas: readonly PersonaWire[],
+): readonly ProjectAgent[] {
+  const rest = new Map(personas.map((persona) => [persona.id, persona]));
+  const known = sheets.map((sheet) => {
+    const id = `${board}-${sheet.agent}`;
+    const persona = rest.get(id) ?? null;
+    rest.delete(id);
+    return { persona, sheet };
+  });
+  return [...known, ...[...rest.values()].map((persona) => ({ persona, sheet: null }))]
+    .filter(({ persona }) => persona?.hidden !== true)
+    .toSorted((a, b) => (getAgentName(a) < getAgentName(b) ? -1 : 1));
+}
+
+/** The agent's name in the sheet, or else that of its inbox. */
+export const getAgentName = ({ persona, sheet }: ProjectAgent): string => sheet?.agent ?? persona?.label ?? '';

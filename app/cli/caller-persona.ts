@@ -3,7 +3,7 @@ import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
 import { locateInbox } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
-import { findThread } from './codex-env.ts';
+import { findThread } from './codex.node.ts';
 import { DATABASE } from './open-local-hive.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
 

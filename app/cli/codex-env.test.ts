@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { removeForeign, toCommandEnv } from './codex-env.ts';
+import { removeForeign, toCommandEnv } from './codex.node.ts';
 
 const FIRST = { HIVEBAR_PERSONA: 'ada', HIVEBAR_SESSION: 't1', TMUX: '/t,1,0', TMUX_PANE: '%0', TERM_SESSION_ID: 'x' };
 

@@ -2,8 +2,7 @@ import type { CommandHost } from '../../core/sources/module.ts';
 import { findOwnDirs } from '../../core/state/dirs.node.ts';
 import { readVersion } from '../package.node.ts';
 import { createLineOutput } from './nonblocking-io.node.ts';
-import { createStopSignal } from './process.node.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog, createStopSignal } from './process.node.ts';
 
 const STDOUT = 1;
 

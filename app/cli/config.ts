@@ -10,7 +10,7 @@ import {
   type SettingName,
 } from '../config/tray/index.ts';
 import { findNearest } from './nearest.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 
 const NEXT_START = 'it applies from the next start of hivebar';
 

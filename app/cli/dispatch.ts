@@ -22,7 +22,7 @@ export async function dispatch(
     const { command } = await entry.load();
     return await command.run(rest, io, commands);
   } catch (error) {
-    const { explain } = await import('./explain.ts');
+    const { explain } = await import('./help.ts');
     const { text, exit } = explain(name, error);
     io.err(text);
     return exit;

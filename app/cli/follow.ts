@@ -37,9 +37,8 @@ import { listEventFilePersonas } from './event-file-personas.node.ts';
 import { findNearest } from './nearest.ts';
 import { createLineOutput } from './nonblocking-io.node.ts';
 import { DATABASE } from './open-local-hive.ts';
-import { createStopSignal } from './process.node.ts';
+import { createStderrLog, createStopSignal } from './process.node.ts';
 import { findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
-import { createStderrLog } from './stderr-log.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
 
 /** Nobody reads the output. The next follower has to begin where this one ends. */

@@ -5,6 +5,8 @@ import {
   type HelpSection,
   listHelpSections,
 } from '../../core/command/index.ts';
+import { displayName } from '../../core/format/index.ts';
+import { Fault, toRemovedFolderFault } from '../../core/model/index.ts';
 
 /** Formats the text of `hivebar --help`. */
 export function formatOverview(commands: Readonly<Record<string, CommandEntry>>): string {
@@ -72,4 +74,19 @@ function formatEntry(term: string, text: string): readonly string[] {
   const fits = term.length + 2 <= TEXT_COLUMN || term.length + first.length + 2 <= COLUMNS;
   const head = fits ? [`${term.padEnd(TEXT_COLUMN - 2)}  ${first}`] : [term, `${margin}${first}`];
   return [...head, ...rest.map((line) => `${margin}${line}`)];
+}
+
+/** Formats the error that a command threw for a person, and chooses the exit code. */
+export function explain(name: string, error: unknown): { readonly text: string; readonly exit: number } {
+  const removed = toRemovedFolderFault(error);
+  if (removed !== null) return explain(name, removed);
+  if (error instanceof Fault && error.code === 'usage') {
+    return { text: `hivebar ${name}: ${displayName(error.message)}: see hivebar ${name} --help\n`, exit: 2 };
+  }
+  if (error instanceof Fault && error.code !== 'internal') {
+    return { text: `hivebar ${name}: ${displayName(error.explain())}\n`, exit: 1 };
+  }
+  // An unforeseen error: the place in the code matters more than a short line.
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { text: `hivebar ${name}: this is a fault of Hivebar itself, please report it\n${text}\n`, exit: 1 };
 }

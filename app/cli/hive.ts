@@ -8,7 +8,7 @@ import { checkHive, type FurtherHive } from '../../core/sources/index.ts';
 import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
 import { checkAddress, openSettings, type Settings } from '../config/tray/index.ts';
 import { findNearest } from './nearest.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 
 interface HiveAddArgs {
   readonly url: string;

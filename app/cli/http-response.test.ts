@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseHttpResponse } from './http-response.ts';
+import { parseHttpResponse } from './tray-request.node.ts';
 
 const parseText = (text: string) => parseHttpResponse(Buffer.from(text));
 

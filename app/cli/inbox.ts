@@ -18,14 +18,14 @@ import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts
 import { handOverEnded, toNamedSessions } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
 import { findOwnPersona, findPersonaOfSession } from './caller-persona.ts';
-import { explain } from './explain.ts';
+import { explain } from './help.ts';
 import { listItems, listMail, parseListFilter, readMail, showMail, toItemWire } from './inbox-list.ts';
 import { INBOX_SCHEMA, type InboxValues } from './inbox-schema.ts';
 import { createLineOutput } from './nonblocking-io.node.ts';
 import { DATABASE, runWithItems, tellTray } from './open-local-hive.ts';
+import { createStderrLog } from './process.node.ts';
 import { createTakeOver } from './queue-takeover.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
-import { createStderrLog } from './stderr-log.ts';
 
 const LIMIT = 20;
 

@@ -1,6 +1,5 @@
 import type { CommandEntry, Io } from '../../core/command/index.ts';
-import { toCommandEnv } from './codex-env.ts';
-import { isInCodexServer } from './codex-server.node.ts';
+import { isInCodexServer, toCommandEnv } from './codex.node.ts';
 import { dispatch } from './dispatch.ts';
 
 /** Runs one command line in this process and sets the exit code. */

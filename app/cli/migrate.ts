@@ -9,9 +9,8 @@ import { createOwnHeadlessService } from '../service/index.ts';
 import { type Deployment, listDeployedDirectories, readDeployment } from './deployed/index.ts';
 import { quoteShellWord } from './doctor/index.ts';
 import { type MigrationDecision, migrateToHeadless, migrateToTray } from './migrate-positions.ts';
-import { getHostOs } from './process.node.ts';
+import { createStderrLog, getHostOs } from './process.node.ts';
 import { parseServiceFlags } from './service-flags.ts';
-import { createStderrLog } from './stderr-log.ts';
 
 export const command = defineCommand(
   {

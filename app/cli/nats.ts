@@ -5,7 +5,7 @@ import { parseNatsTarget, readCredential } from '../../core/net/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
 import { openSettings } from '../config/tray/index.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 
 export const command = defineCommand(
   {

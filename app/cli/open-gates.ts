@@ -8,7 +8,7 @@ import { createRealDisk, type Database, findOwnDirs, openStore } from '../../cor
 import { locateInbox } from '../hook/index.ts';
 import { type CallerEvidence, type GateCaller, identifyCaller, listLiveSessions } from './caller-persona.ts';
 import { DATABASE, tellTray } from './open-local-hive.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 
 /** Limit for git in milliseconds. A command may take longer than a hook. */
 const GIT_MS = 3000;

@@ -5,7 +5,7 @@ import { createGatesForDecisions, createGitCheck, NO_OPEN_DECISIONS, openGates }
 import { type Items, type LocalHive, openItems, openLocalHive } from '../../core/inbox/index.ts';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { createRealDisk, type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 import { askTray } from './tray-request.node.ts';
 
 /**

@@ -1,3 +1,7 @@
+import type { Io } from '../../core/command/index.ts';
+import { displayName } from '../../core/format/index.ts';
+import type { Log } from '../../core/ports/index.ts';
+
 /** Returns a signal that aborts when the process is asked to stop. The process then no longer stops on its own. */
 export function createStopSignal(): AbortSignal {
   const stop = new AbortController();
@@ -45,4 +49,13 @@ const LEAVE_MS = 200;
 /** Ends the process a moment later, unless it has ended before, with the exit code that is set by then. */
 export function leaveSoon(): void {
   setTimeout(() => process.exit(), LEAVE_MS).unref();
+}
+
+/**
+ * Creates a log that writes lines to stderr, each after `name` and a colon. Lines hold names that hives chose, so terminal
+ * controls in them are made harmless.
+ */
+export function createStderrLog(io: Io, name: string): Log {
+  const say = (line: string): void => io.err(`${name}: ${displayName(line)}\n`);
+  return { info: say, warn: say, error: say };
 }

@@ -1,7 +1,7 @@
 import type { Io } from '../../core/command/index.ts';
 import { createRotatingFile } from '../../core/sinks/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 
 /** At this size the log is renamed to `PATH.1`, replacing the earlier one. */
 const MOST_BYTES = 1024 * 1024;

@@ -3,11 +3,10 @@ import { type FaultCode, toFault } from '../../core/model/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { parseWatch, type WatchPlan } from '../config/watch/index.ts';
 import { openWatchSource } from '../headless/watch-alarms.ts';
-import { createRealMachine } from '../host/machine.node.ts';
-import type { Machine } from '../host/machine.ts';
+import { createRealMachine, type Machine } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { EXIT, runWatch } from '../program/watch.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 
 /** Faults that pass on their own: the server or the network is not available yet. */
 const PASSING: ReadonlySet<FaultCode> = new Set(['refused', 'dns', 'timeout', 'broken', 'status']);

@@ -15,9 +15,8 @@ import {
   type LoginStartStatus,
 } from '../service/index.ts';
 import { type Deployment, findPersona, listDeployedDirectories, readDeployment } from './deployed/index.ts';
-import { getHostOs } from './process.node.ts';
+import { createStderrLog, getHostOs } from './process.node.ts';
 import { parseServiceFlags } from './service-flags.ts';
-import { createStderrLog } from './stderr-log.ts';
 import { checkTokenFile } from './token-file.ts';
 
 export const command = defineCommand(

@@ -21,10 +21,10 @@ import {
   type Session,
   type SessionStore,
 } from '../open/index.ts';
-import { findThread } from './codex-env.ts';
+import { findThread } from './codex.node.ts';
 import { DATABASE } from './open-local-hive.ts';
+import { createStderrLog } from './process.node.ts';
 import { findHome, findLock, findRunnerLife, getSurroundings } from './session-surroundings.node.ts';
-import { createStderrLog } from './stderr-log.ts';
 
 const WHOSE = { value: 'PERSONA', completes: 'persona' } as const;
 const takesPersona = (verb: string) =>

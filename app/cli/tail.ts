@@ -13,8 +13,7 @@ import { createRealDisk, findOwnDirs, toStem } from '../../core/state/index.ts';
 import { listEventFilePersonas } from './event-file-personas.node.ts';
 import { findNearest } from './nearest.ts';
 import { createLineOutput } from './nonblocking-io.node.ts';
-import { createStopSignal, isTerminal } from './process.node.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog, createStopSignal, isTerminal } from './process.node.ts';
 import { openCursor, type TailCursor } from './tail-cursor.ts';
 
 /** The event at the position is no longer stored, so events after it may be missing. */

@@ -7,7 +7,7 @@ import { ACTIVITY_EXIT, askActivity } from '../headless/watch-alarms.ts';
 import { createRealMachine } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { runWatch } from '../program/watch.ts';
-import { createStderrLog } from './stderr-log.ts';
+import { createStderrLog } from './process.node.ts';
 
 export const command: Command = {
   schema: {

@@ -10,7 +10,7 @@ import {
 } from '../../core/link/index.ts';
 import { Fault, formatIso, toFault } from '../../core/model/index.ts';
 import { type Dirs, type Disk, readPrivate, writeAtomically } from '../../core/state/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { programOnPath } from '../programs.node.ts';
 
 /** The configuration that a daemon was installed with, and what belongs to this start. */

@@ -7,7 +7,7 @@ import {
   loadInstalledDaemons,
 } from '../../core/link/index.ts';
 import { every, type Service, waitUntil } from '../../core/services/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { createDaemonHandle, endDaemon, findHolderPid, isHeld } from '../service/index.ts';
 import { type RunningDaemon, startDaemon } from './daemon-child.node.ts';
 import { type DaemonExit, decideRestart } from './daemon-restart.ts';

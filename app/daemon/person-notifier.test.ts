@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import type { DaemonConfig } from '../../core/link/index.ts';
 import { realClock, type Spawn, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { openPersonNotifier } from './person-notifier.ts';
 
 interface Rig {

@@ -3,7 +3,7 @@ import type { PersonNotifier } from '../../core/daemon/index.ts';
 import type { DaemonConfig } from '../../core/link/index.ts';
 import { createTroubleLog } from '../../core/services/index.ts';
 import { findOwnDirs, readRegular } from '../../core/state/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import {
   ChannelQueue,
   createDesktopChannel,

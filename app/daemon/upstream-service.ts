@@ -5,7 +5,7 @@ import { type DaemonConfig, loadInstalledDaemons, readDaemonToken } from '../../
 import type { Log } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, getErrno } from '../../core/state/index.ts';
 import { locateInbox } from '../hook/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { checkLiveness, openSessionStore, type Session } from '../open/index.ts';
 import { type DaemonKey, type DaemonKeys, hashToken, type SignalsApi } from '../status/index.ts';
 

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import {
+  answerCall,
   type BusConnection,
   type BusConnectionEvents,
   type DBusLibrary,
   loadLibrary,
   openBusConnection,
 } from './bus-connection.node.ts';
-import { answerCall } from './objects.ts';
 import {
   BusError,
   type BusInterface,

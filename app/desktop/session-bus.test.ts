@@ -9,8 +9,8 @@ import { after, before, describe, test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { desktopMissing, poll, skipUnless } from '../../test/kit/desktop/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
+import { splitTypes } from './bus-connection.node.ts';
 import { BusError, type BusInterface, type BusState, openSessionBus, type SessionBus } from './index.ts';
-import { splitTypes } from './objects.ts';
 import { findBusAddress } from './session-bus.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'hivebar-bus-'));

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { Fault } from '../../core/model/index.ts';
-import type { Clock } from '../../core/ports/index.ts';
+import { type Clock, type ProcessEnd, realSpawn } from '../../core/ports/index.ts';
 import { programOnPath } from '../programs.node.ts';
 
 /** A named pipe of ours that hands over a line only when a reader is present. */
@@ -178,4 +178,26 @@ function countUnreadBytes(fd: number): number | null {
   const into = new Int32Array(1);
   if (loadKernel()?.ioctl(fd, FIONREAD, 'void *', into) !== 0) return null;
   return into[0] ?? null;
+}
+
+interface ProgramRun {
+  /** The program and its arguments. No shell is involved. */
+  readonly argv: readonly string[];
+  /** The whole environment of the program. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Text for its stdin. The program need not read it. */
+  readonly input: string;
+  readonly killAfterMs: number;
+}
+
+/**
+ * Runs a program to its end. It runs in its own process group, which is killed as a whole when the time is up or `stop` aborts.
+ * Its stdout is ours. A name without a slash is searched for on PATH, never in the current folder. Never rejects.
+ */
+export async function runProgram(
+  { argv, env, input, killAfterMs }: ProgramRun,
+  stop: AbortSignal,
+): Promise<ProcessEnd> {
+  const [file = '', ...args] = argv;
+  return await realSpawn.run({ file, args, env, input, stdout: 'inherit', timeoutMs: killAfterMs }, stop);
 }

@@ -3,9 +3,8 @@ import { displayName, formatDuration } from '../../core/format/index.ts';
 import { type Instant, parseIso } from '../../core/model/index.ts';
 import type { Clock, ProcessEnd } from '../../core/ports/index.ts';
 import { toExecEnv } from '../../core/sinks/index.ts';
-import type { Fifo } from './fifo.node.ts';
+import { type Fifo, runProgram } from './fifo.node.ts';
 import { type FollowAck, type FollowItem, type FollowOutput, getWakeClass } from './follow-inbox.ts';
-import { runProgram } from './run-program.node.ts';
 
 interface ProgramOutputNeeds {
   readonly clock: Clock;

@@ -34,7 +34,7 @@ import {
 import { type Disk, readPrivate, sweepTemps, writeAtomically } from '../../core/state/index.ts';
 import type { Scheduler, SchedulerOptions, Watcher } from '../../core/watcher/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { readVersion } from '../package.node.ts';
 import type { WatchReport } from './watch-positions.ts';
 

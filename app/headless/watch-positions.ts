@@ -16,7 +16,7 @@ import {
 } from '../../core/state/index.ts';
 import type { SavedState, Saver, WatcherRules, WatcherStart } from '../../core/watcher/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { createPathFinder } from './watch-sinks.ts';
 
 /** Where one watcher starts, and what saves its position. */

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
-import { Fault } from '../../core/model/index.ts';
+import { type Event, toMailEventId, toWakeClass } from '../../core/events/index.ts';
+import { Fault, formatIso, toFault } from '../../core/model/index.ts';
+import { silentLog } from '../../core/ports/index.ts';
 import {
   createExecSink,
   createFileSink,
@@ -7,10 +9,10 @@ import {
   refuseShellCommand,
   type Sink,
 } from '../../core/sinks/index.ts';
-import type { Persona } from '../../core/sources/index.ts';
+import type { Evidence, Persona, Source } from '../../core/sources/index.ts';
 import { computeEventsPaths, type Disk } from '../../core/state/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 
 /** The sinks of a headless watch: one per persona, or one for all of them. */
 export interface WatchSinks extends AsyncDisposable {
@@ -99,4 +101,68 @@ export function createPathFinder(
     if (!places.has(name)) assign([name]);
     return places.get(name) ?? name;
   };
+}
+
+/**
+ * Runs `--self-test` (Kijito spec 7.2): for each persona one real peek, and one synthetic event through the real sink. There is
+ * no lock, no state and no event file: events go to stdout even where a file is configured. Returns true when all of it worked.
+ */
+export async function runSelfTest(
+  plan: WatchPlan,
+  source: Source,
+  personas: readonly Persona[],
+  machine: Machine,
+): Promise<boolean> {
+  const emit = plan.emit.is === 'exec' ? plan.emit : ({ is: 'stdout' } as const);
+  // The verdict contains what a sink would log.
+  await using sinks = createWatchSinks({ ...plan, emit }, { ...machine, log: silentLog }, personas);
+  const peek = async (persona: Persona, label: string): Promise<{ ok: boolean; text: string }> => {
+    try {
+      const { evidence } = await source.poll(persona, { is: 'unset' }, machine.stop);
+      return { ok: true, text: `reachable, ${formatEvidence(evidence)}` };
+    } catch (error) {
+      return { ok: false, text: toFault(error, { is: 'persona', key: label }).explain() };
+    }
+  };
+  let passed = true;
+  for (const persona of personas) {
+    const label = persona.address === '' ? persona.label : persona.id;
+    const fetched = await peek(persona, label);
+    machine.log.info(`self-test ${label}: fetch ${fetched.ok ? 'ok' : 'FAILED'}: ${fetched.text}`);
+    const sink = sinks.getSink(persona);
+    const ack = await sink.take([createSyntheticEvent(persona, source, machine)], null, machine.stop);
+    const emitted = ack.is === 'all' ? 'ok' : `FAILED: ${ack.fault.explain()}`;
+    machine.log.info(`self-test ${label}: emit ${emitted}`);
+    await sink[Symbol.asyncDispose]();
+    passed = passed && fetched.ok && ack.is === 'all';
+  }
+  return passed;
+}
+
+function createSyntheticEvent(persona: Persona, source: Source, machine: Machine): Event {
+  const at = formatIso(machine.clock.now());
+  const name = persona.address === '' ? null : persona.id;
+  return {
+    event: 'new',
+    source: source.kind,
+    ts: at,
+    id: 0,
+    from: 'self-test',
+    created: at,
+    ...(name === null ? {} : { persona: name }),
+    content: 'synthetic emit OK',
+    event_id: toMailEventId(name, 0),
+    wake_class: toWakeClass('new'),
+  };
+}
+
+function formatEvidence(evidence: Evidence): string {
+  switch (evidence.is) {
+    case 'log':
+      return `newest message ${evidence.max}`;
+    case 'set':
+      return `${evidence.items.length} things`;
+    case 'level':
+      return 'counts only';
+  }
 }

@@ -1,7 +1,7 @@
 import type { Items } from '../../core/inbox/index.ts';
 import type { Instant, PersonaId } from '../../core/model/index.ts';
 import type { Session, SessionStore } from '../open/index.ts';
-import { LOCAL, locateInbox } from './inbox-location.node.ts';
+import { LOCAL, locateInbox } from './stamps.node.ts';
 
 /** An item for a session that nobody announced waits this long for the session, and then goes to the persona. */
 export const UNKNOWN_SESSION_MS = 86_400_000;

@@ -7,7 +7,7 @@ import { toSourceId } from '../../core/sources/brainclaw/index.ts';
 import { RESERVED_NAMES, RESERVED_PREFIXES, SOURCE_PREFIXES } from '../../core/sources/derived.ts';
 import { SOURCES } from '../../core/sources/registry.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { locateInbox } from './inbox-location.node.ts';
+import { locateInbox } from './stamps.node.ts';
 
 test('C8 the hook knows every source: a persona of each comes with an event file, and one of the local hive does not', () => {
   using config = scratch();

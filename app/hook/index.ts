@@ -9,7 +9,6 @@ export {
 export { createSessionFinder, handOverEnded, type SessionHandover, toNamedSessions } from './ended-sessions.ts';
 export { BACKUP } from './harness-settings-file.node.ts';
 export type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
-export { type InboxLocation, locateInbox } from './inbox-location.node.ts';
 export { createNudger, type NudgeResult, type NudgerNeeds, type NudgeWays } from './nudger.ts';
 export { createHookInstaller } from './own-installer.node.ts';
 export { createPendingStamper, type StamperNeeds } from './pending-stamper.ts';
@@ -18,6 +17,8 @@ export { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 export { PROBE, PROBE_ANSWER } from './script.ts';
 export { findQuietMoments, PASSABLE, type Passable, type PendingWork } from './stamp-text.ts';
 export {
+  type InboxLocation,
+  locateInbox,
   noteChanged,
   openWakeStore,
   type StampFacts,

@@ -20,9 +20,8 @@ import { checkLiveness, finishWords, openSessionStore, pasteWords, readPane, typ
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
 import { findPersonaDaemons } from './daemon-hooks.ts';
 import { createSessionFinder, listPersonaForms } from './ended-sessions.ts';
-import { locateInbox } from './inbox-location.node.ts';
 import { isPrompted, readActivity, readHarnessState } from './prompts.node.ts';
-import { openWakeStore, postNudge } from './stamps.node.ts';
+import { locateInbox, openWakeStore, postNudge } from './stamps.node.ts';
 
 /** The ways that are allowed besides an address that an agent registered, from the setting `nudge`. */
 export interface NudgeWays {

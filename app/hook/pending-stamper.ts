@@ -6,9 +6,8 @@ import type { PersonaId } from '../../core/model/index.ts';
 import type { Clock, Random } from '../../core/ports/index.ts';
 import { type Database, type Dirs, type Disk, toStem } from '../../core/state/index.ts';
 import { openSessionStore } from '../open/index.ts';
-import { locateInbox } from './inbox-location.node.ts';
 import { findQuietMoments } from './stamp-text.ts';
-import { type StampResult, stampPending } from './stamps.node.ts';
+import { locateInbox, type StampResult, stampPending } from './stamps.node.ts';
 
 export interface StamperNeeds {
   readonly db: Database;

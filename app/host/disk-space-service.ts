@@ -2,7 +2,7 @@ import type { Board } from '../../core/board/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { every, type Service } from '../../core/services/index.ts';
 import { probeSpace } from '../../core/state/index.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from './machine.node.ts';
 
 /** The key of this cause on the board, which `/readyz` also checks. */
 export const DISK = 'disk';

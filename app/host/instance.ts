@@ -8,7 +8,7 @@ import {
   readPrivate,
   writeAtomically,
 } from '../../core/state/index.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from './machine.node.ts';
 
 /** What the running tray process writes about itself into `run/hivebar.json`. */
 export interface RunningInstance {

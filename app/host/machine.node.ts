@@ -1,8 +1,18 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { findLoadedKoffi, type Log, realClock, realClocks, realRandom, realSpawn } from '../../core/ports/index.ts';
-import { createRealDisk } from '../../core/state/index.ts';
-import type { Machine } from './machine.ts';
+import {
+  type Clock,
+  type Clocks,
+  findLoadedKoffi,
+  type Log,
+  type Random,
+  realClock,
+  realClocks,
+  realRandom,
+  realSpawn,
+  type Spawn,
+} from '../../core/ports/index.ts';
+import { createRealDisk, type Disk } from '../../core/state/index.ts';
 import { onPoke } from './poke-signal.node.ts';
 
 /** Creates the real machine. Installs the handlers for the signals that ask for a clean stop. */
@@ -81,4 +91,24 @@ function trim(): void {
   } catch {
     mallocTrim = () => 0; // only glibc has this function
   }
+}
+
+/** Everything that a process uses of the outside world. Tests replace it. */
+export interface Machine {
+  /** Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back. */
+  atRest(): void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  readonly os: NodeJS.Platform;
+  readonly arch: string;
+  readonly disk: Disk;
+  readonly clock: Clock;
+  readonly clocks: Clocks;
+  readonly random: Random;
+  readonly spawn: Spawn;
+  readonly log: Log;
+  /** Aborts on SIGTERM, SIGINT and SIGHUP. */
+  readonly stop: AbortSignal;
+  /** Calls the listener on each SIGUSR1. If one came before anybody listened, the listener is called at once. */
+  onPoke(listener: () => void): Disposable;
 }

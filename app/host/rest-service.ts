@@ -1,6 +1,6 @@
 import { type Service, untilAborted } from '../../core/services/index.ts';
 import type { Outbox } from '../../core/sinks/outbox/index.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from './machine.node.ts';
 
 /** After this time without an event, the process is at rest. */
 const REST_AFTER_MS = 1000;

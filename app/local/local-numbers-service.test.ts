@@ -8,7 +8,7 @@ import { supervise } from '../../core/services/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { newItem } from '../../test/kit/new-item.ts';
-import { createLocalNumbersService } from './local-numbers-service.ts';
+import { createLocalNumbersService } from './decisions-service.ts';
 
 function rig() {
   const clock = fakeClock();

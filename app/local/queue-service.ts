@@ -4,7 +4,7 @@ import { toFault } from '../../core/model/index.ts';
 import { every, type Service } from '../../core/services/index.ts';
 import type { Database, Dirs } from '../../core/state/index.ts';
 import { handOverEnded, toNamedSessions } from '../hook/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { isProcessGone, openSessionStore, type Session } from '../open/index.ts';
 
 const EVERY_MS = 5000;

@@ -6,7 +6,7 @@ import { type Database, findOwnDirs } from '../../core/state/index.ts';
 import type { InterruptionDetector } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { toNamedSessions } from '../hook/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { isProcessGone, openSessionStore, type Session } from '../open/index.ts';
 
 export interface RelayServiceParts {

@@ -4,7 +4,7 @@ import type { Fact } from '../../core/board/index.ts';
 import { silentLog } from '../../core/ports/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { LoginStartStatus } from '../service/index.ts';
-import { createRepairService } from './repair-service.ts';
+import { createRepairService } from './store-upkeep.ts';
 
 test('G9 what cannot be mended is a cause on the board, once, until it is mended; a failure of one keeps none of the others', async () => {
   const clock = fakeClock();

@@ -1,17 +1,18 @@
-export {
-  type Click,
-  type ClickTarget,
-  createPageOpener,
-  isOurPage,
-  type Opener,
-  type OpenResult,
-  type OpenUrl,
-} from './page-opener.ts';
 export { checkOpener, type OpenerSetting } from './placeholders.ts';
 export { checkLiveness, isProcessGone, type ProcessLiveness, readStartKey } from './process-liveness.node.ts';
-export { openRedirectFiles, type RedirectFiles } from './redirect-file.node.ts';
 export { type Pane, parseTmuxServer, type Session, type SessionAnnouncement } from './session.ts';
 export { createSessionOpener, type SessionOpenerNeeds } from './session-opener.node.ts';
 export { openSessionStore, type SessionStore } from './session-store.node.ts';
 export { finishWords, pasteWords, readPane } from './tmux.node.ts';
-export { createUrlOpener } from './url-opener.node.ts';
+export {
+  type Click,
+  type ClickTarget,
+  createPageOpener,
+  createUrlOpener,
+  isOurPage,
+  type Opener,
+  type OpenResult,
+  type OpenUrl,
+  openRedirectFiles,
+  type RedirectFiles,
+} from './url-opener.node.ts';

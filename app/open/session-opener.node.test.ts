@@ -4,10 +4,10 @@ import { homedir } from 'node:os';
 import { describe, test } from 'node:test';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
-import type { Click } from './page-opener.ts';
 import type { OpenerSetting } from './placeholders.ts';
 import type { Session } from './session.ts';
 import { createSessionOpener, type SessionOpenerNeeds } from './session-opener.node.ts';
+import type { Click } from './url-opener.node.ts';
 
 /** S7: what a name may try on a shell, on AppleScript, and on a template. */
 const HOSTILE = [

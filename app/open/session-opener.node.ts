@@ -3,7 +3,6 @@ import { Fault, type PersonaId } from '../../core/model/index.ts';
 import { type Clock, type Log, resolveProgram } from '../../core/ports/index.ts';
 import { findOwnHome } from '../../core/state/index.ts';
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
-import type { Click, Opener, OpenResult, OpenUrl } from './page-opener.ts';
 import {
   choosePlan,
   fillArgv,
@@ -22,7 +21,16 @@ import {
   TERMINALS,
 } from './session.ts';
 import { buildAttachCommand, showPane } from './tmux.node.ts';
-import { createOpenFault, isFolder, launch, toActivationEnv } from './url-opener.node.ts';
+import {
+  type Click,
+  createOpenFault,
+  isFolder,
+  launch,
+  type Opener,
+  type OpenResult,
+  type OpenUrl,
+  toActivationEnv,
+} from './url-opener.node.ts';
 
 export interface SessionOpenerNeeds {
   readonly setting: OpenerSetting;

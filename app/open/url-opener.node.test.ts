@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { realClock } from '../../core/ports/index.ts';
-import { createPageOpener, isOurPage } from './page-opener.ts';
-import { createUrlOpener, findOpenCommand } from './url-opener.node.ts';
+import { createPageOpener, createUrlOpener, findOpenCommand, isOurPage } from './url-opener.node.ts';
 
 const PORT = 7475;
 const NOT_OURS = [

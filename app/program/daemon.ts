@@ -27,9 +27,8 @@ import {
 import { Fault, toFault } from '../../core/model/index.ts';
 import { ensurePrivateDir, findOwnDirs, toStem } from '../../core/state/index.ts';
 import { attachProject, type DaemonBinding, type DaemonPlan, readDaemonBinding } from '../daemon/daemon-binding.ts';
-import { openSurface, type Surface } from '../daemon/daemon-surface.ts';
-import { createWakePath } from '../daemon/daemon-wake.ts';
-import type { Machine } from '../host/machine.ts';
+import { createWakePath, openSurface, type Surface } from '../daemon/daemon-surface.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { readVersion } from '../package.node.ts';
 
 /** Exit codes of `hivebar daemon run` (persona daemon, contract 5). */

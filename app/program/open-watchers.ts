@@ -2,7 +2,7 @@ import type { Supervisor } from '../../core/services/index.ts';
 import type { WatchedHive } from '../../core/sources/module.ts';
 import type { InterruptionDetector } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { createHiveWatchers, type HiveWatchers, type SavedTrayState } from '../sources/hive-watchers.ts';
 import { openSources, type Sources } from '../sources/open-sources.ts';
 import type { TrayState } from './tray-state.ts';

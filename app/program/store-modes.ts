@@ -3,8 +3,8 @@ import { Fault } from '../../core/model/index.ts';
 import { waitUntil } from '../../core/services/index.ts';
 import { type Dirs, isDamage } from '../../core/state/index.ts';
 import { findDiskFault } from '../host/disk-space-service.ts';
-import type { Machine } from '../host/machine.ts';
-import { copyToAnotherDisk } from '../host/memory-copy.node.ts';
+import type { Machine } from '../host/machine.node.ts';
+import { copyToAnotherDisk } from '../host/store-copy-service.node.ts';
 
 /** The truth of this machine: mail, outbox, checkpoints, announcements, mutes. */
 export const DATABASE = 'hivebar.sqlite';

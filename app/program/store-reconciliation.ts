@@ -5,7 +5,7 @@ import { formatIso, type Instant, type PersonaId, parseIso } from '../../core/mo
 import type { Outbox } from '../../core/sinks/outbox/index.ts';
 import type { WatchedHive } from '../../core/sources/module.ts';
 import { type Database, readPrivate, toStem } from '../../core/state/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import type { SavedTrayState } from '../sources/hive-watchers.ts';
 
 export interface ReconcileStoreOptions {

@@ -7,7 +7,7 @@ import type { Actions, TrayControls } from '../actions/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import { createSessionFinder } from '../hook/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { chooseBackend } from '../notify/channels/desktop/index.ts';
 import {
   createDesktopChannel,
@@ -26,7 +26,7 @@ import {
   type Session,
 } from '../open/index.ts';
 import { getAssetPath } from '../package.node.ts';
-import { toSession } from '../sources/native-session.ts';
+import { toSession } from '../sources/open-sources.ts';
 import { formatFollowCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
 

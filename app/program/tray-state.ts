@@ -16,7 +16,7 @@ import {
   writeStoreReport,
 } from '../../core/state/index.ts';
 import type { Settings } from '../config/tray/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { createStoreCopy, type StoreCopy } from '../host/store-copy-service.node.ts';
 import type { SavedTrayState } from '../sources/hive-watchers.ts';
 import { DATABASE, JOURNAL, type StoreMode } from './store-modes.ts';

@@ -14,12 +14,11 @@ import {
   type WatcherRules,
 } from '../../core/watcher/index.ts';
 import type { WatchPlan } from '../config/watch/index.ts';
-import { runSelfTest } from '../headless/self-test.ts';
 import { createWatchAlarms, openWatchSource, type WatchSource } from '../headless/watch-alarms.ts';
 import { createWatchPositions, createWatchReport, type WatchReport } from '../headless/watch-positions.ts';
-import { createWatchSinks, type WatchSinks } from '../headless/watch-sinks.ts';
-import type { Machine } from '../host/machine.ts';
-import { catchUpAfterInterruptions } from '../sources/catch-up.ts';
+import { createWatchSinks, runSelfTest, type WatchSinks } from '../headless/watch-sinks.ts';
+import type { Machine } from '../host/machine.node.ts';
+import { catchUpAfterInterruptions } from '../sources/hive-watchers.ts';
 
 /** Polls in flight at once. A few that hang leave room for all others. */
 const POLLS_AT_ONCE = 8;

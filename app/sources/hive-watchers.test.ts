@@ -12,7 +12,7 @@ import { stillClocks } from '../../test/kit/still-clocks.ts';
 import { readLogLines } from '../../test/kit/tray-process.ts';
 import { until } from '../../test/kit/until.ts';
 import { openSettings } from '../config/tray/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { createHiveWatchers, type SavedTrayState } from './hive-watchers.ts';
 
 test('given a fault in the middle, the watch of a hive runs again, repeats nothing and misses nothing', async () => {

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createHiveAlarms } from '../../core/alarms/index.ts';
-import type { Board } from '../../core/board/index.ts';
+import type { Board, Fact } from '../../core/board/index.ts';
 import { type Instant, type PersonaId, toFault } from '../../core/model/index.ts';
+import type { Log } from '../../core/ports/index.ts';
 import { createTroubleLog, type Service, type TroubleLog } from '../../core/services/index.ts';
 import type { Sink } from '../../core/sinks/index.ts';
 import { type Outbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
@@ -12,6 +13,7 @@ import {
   createInitialState,
   createScheduler,
   createWatcher,
+  type InterruptionDetector,
   type SavedState,
   type Scheduler,
   type Watcher,
@@ -19,7 +21,7 @@ import {
   type WatcherStart,
 } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 
 /** What a watcher of the tray process saves in the database, together with the events it belongs to. */
 export interface SavedTrayState extends SavedState {
@@ -42,7 +44,7 @@ export interface HiveWatchers extends Service {
   leave(): void;
 }
 
-export interface HiveWatchersOptions {
+interface HiveWatchersOptions {
   readonly hive: WatchedHive;
   readonly settings: Settings;
   readonly outbox: Outbox<SavedTrayState>;
@@ -333,4 +335,24 @@ function addIdentity(sink: Sink<SavedTrayState>, identity: unknown): Sink<SavedS
     take: (events, saved, signal) => sink.take(events, { ...saved, identity }, signal),
     [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
   };
+}
+
+interface CatchUpOptions {
+  readonly interruptions: InterruptionDetector;
+  readonly watchers: readonly Pick<Scheduler, 'renew'>[];
+  readonly put: (fact: Fact) => void;
+  readonly log: Log;
+}
+
+/**
+ * Runs after the machine slept, the process was stopped or the clock was set. Puts the interruption on the board, then drops
+ * every connection and polls everything (desktop contract, section 8). Works until it is disposed.
+ */
+export function catchUpAfterInterruptions({ interruptions, watchers, put, log }: CatchUpOptions): Disposable {
+  return interruptions.onInterruption(({ at, ms, until }) => {
+    const seconds = Math.round(ms / 1000);
+    log.info(`nobody watched for ${seconds} s (a sleep, a stop, or a clock that was set): everything is polled now`);
+    put({ is: 'gap', at, ms, until }); // comes first: whatever is reported after this fact came during the interruption
+    for (const watcher of watchers) watcher.renew();
+  });
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Backend, MetaRecord } from '../../core/sources/garden/index.ts';
 import { toCitizenSession } from '../../core/sources/garden/open.ts';
 import { choosePlan } from '../open/placeholders.ts';
-import { toSession } from './native-session.ts';
+import { toSession } from './open-sources.ts';
 
 const record = (backend: Backend, nativeSessionId = '7f3c; rm -rf ~'): MetaRecord => ({
   ...{ schemaVersion: 3, gardenId: '20260614T100037-aaaaaa', backend, nativeSessionId, cwd: '/fields/river' },

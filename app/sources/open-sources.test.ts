@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SECRET_VARIABLES, SOURCE_LIST } from '../../core/sources/derived.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
 import { hideSecrets } from './open-sources.ts';
 
 const env: Record<string, string> = {

@@ -22,7 +22,8 @@ import type {
   WatchedSource,
 } from '../../core/sources/module.ts';
 import type { Settings, SettingsFile } from '../config/tray/index.ts';
-import type { Machine } from '../host/machine.ts';
+import type { Machine } from '../host/machine.node.ts';
+import type { Session } from '../open/index.ts';
 import { readVersion } from '../package.node.ts';
 import type { HiveWatchers } from './hive-watchers.ts';
 
@@ -45,7 +46,7 @@ export async function decidePrimary(
 }
 
 /** What the house gives to the sources. */
-export interface SourcesOptions {
+interface SourcesOptions {
   readonly settings: Settings;
   readonly local: Pick<LocalHive, 'hints'>;
   /** The state directory. */
@@ -150,4 +151,12 @@ export function hideSecrets(machine: Machine, except: readonly string[] = []): M
     ownKeys: (target) => Reflect.ownKeys(target).filter((key) => !isSecret(key)),
   });
   return { ...machine, env };
+}
+
+/** Stands for no process, since no process has this number. */
+const NO_PROCESS = { pid: 2 ** 30, startKey: 'none' };
+
+/** Converts a session that another system keeps to the form of an announced one. */
+export function toSession({ persona, id, cwd, resume }: NativeSession): Session {
+  return { persona, id, cwd, resume, pane: null, runner: NO_PROCESS, announcedAt: 0, endedAt: 0 };
 }

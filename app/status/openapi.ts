@@ -1,5 +1,6 @@
 import { PROJECT_SOURCES, type SourceName } from '../../core/sources/derived.ts';
 import * as answers from './answer-schemas.ts';
+import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from './answer-schemas.ts';
 import type { ActionTable } from './api-routes.ts';
 import { HOURS, LIMIT } from './history-routes.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from './queries.ts';
 import { CauseWire, DecisionWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';
 import { ProjectsWire, ProjectWire } from './wire-projects.ts';
-import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 
 interface ObjectSchema {
   readonly properties: Readonly<Record<string, object>>;

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Value } from 'typebox/value';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { createHello, openStream } from '../../test/kit/stream-client.ts';
+import { DrainWire, PendingWire, RegistrationsWire, StaleWire } from './answer-schemas.ts';
 import { type DaemonKey, hashToken } from './session.ts';
-import { DrainWire, PendingWire, RegistrationsWire, StaleWire } from './wire-signals.ts';
 
 const ADA = { tenant: 'lab', identity: 'ada' };
 const OBSERVE = 'a'.repeat(64);

@@ -3,12 +3,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type Clock, type Log, realSpawn } from '../../core/ports/index.ts';
 import { BusError, type NoBus, type SessionBus } from '../desktop/index.ts';
-import type { TrayDriver, TrayEvents } from './driver.ts';
 import { chooseHelperBinary } from './helper-binary.ts';
 import type { TrayIcons } from './icons.node.ts';
 import { ITEM, ITEM_PATH, ItemObject, MENU_PATH } from './item-object.ts';
 import { MENU, MenuObject } from './menu-object.ts';
-import type { MenuAction } from './model.ts';
+import type { MenuAction, TrayDriver, TrayEvents } from './model.ts';
 import { openHelperTray } from './systray2.node.ts';
 
 /** The loader that the helper binary for Linux needs. */

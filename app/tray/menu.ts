@@ -1,7 +1,13 @@
-import { type CauseView, type HiveView, isPressing, type PersonaView, type Snapshot } from '../../core/board/index.ts';
+import {
+  type CauseView,
+  type HiveView,
+  isPressing,
+  type OpenDecision,
+  type PersonaView,
+  type Snapshot,
+} from '../../core/board/index.ts';
 import { formatSilence } from '../../core/format/index.ts';
 import { addCounts, type Instant } from '../../core/model/index.ts';
-import { buildDecisionRows } from './decision-rows.ts';
 import {
   chooseIcon,
   findMachineCauses,
@@ -16,8 +22,14 @@ import {
   type TimeFormatter,
   type TrayModel,
 } from './model.ts';
-import { buildPersonaRow, formatKnownCount, formatPersonaName, isAtLeastOne } from './persona-row.ts';
-import { formatRowName, formatRowText } from './text.ts';
+import {
+  buildPersonaRow,
+  formatKnownCount,
+  formatPersonaName,
+  formatRowName,
+  formatRowText,
+  isAtLeastOne,
+} from './persona-row.ts';
 
 /** Builds the whole tray from one snapshot, so that no part can be older than another. */
 export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): TrayModel {
@@ -230,4 +242,74 @@ function computeRank(p: PersonaView): number {
   if (p.health.is === 'down') return 0;
   if (isAtLeastOne(p.urgent)) return 1;
   return isAtLeastOne(p.unread) ? 2 : 3;
+}
+
+/** The most rows that are shown. A person answers one decision at a time. */
+const MOST_DECISIONS = 5;
+const PROMPT_MOST = 60;
+const LINE_MOST = 80;
+
+/** Builds the rows of open decisions: first those that block an agent, then the oldest. */
+function buildDecisionRows(snapshot: Snapshot): MenuEntry[] {
+  const decisions = snapshot.decisions.toSorted(
+    (a, b) => computeDecisionRank(a) - computeDecisionRank(b) || a.created - b.created || a.id - b.id,
+  );
+  const rest = decisions.length - MOST_DECISIONS;
+  return [
+    ...decisions.slice(0, MOST_DECISIONS).map((decision) => buildDecisionRow(decision, snapshot)),
+    ...(rest > 0
+      ? [
+          createDecisionPageCommand(
+            'decisions beyond',
+            `${rest} more ${rest === 1 ? 'question' : 'questions'} for you`,
+            {},
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Builds a submenu with the details, one entry per option, and a link to the page, where text can be written. */
+function buildDecisionRow(decision: OpenDecision, { personas }: Snapshot): MenuEntry {
+  const { id, persona, prompt, context, options, fallback } = decision;
+  const asking = personas.find((p) => p.id === persona);
+  const label = `${asking === undefined ? formatRowName(persona, NAME_MOST) || '?' : formatPersonaName(asking)} asks: ${formatRowText(prompt, PROMPT_MOST) || '?'}`;
+  const page = asking === undefined ? {} : { persona }; // a persona that is not watched has no page
+  const key = `decision ${id}`;
+  const first = findFirstLine(context ?? '');
+  return {
+    is: 'submenu',
+    key,
+    label,
+    entries: [
+      ...(first === '' ? [] : [{ is: 'text', key: `${key} context`, label: first } as const]),
+      ...options.map(
+        (option): MenuEntry => ({
+          is: 'command',
+          key: `${key} option ${option.id}`,
+          label: `${formatRowText(option.label, LINE_MOST) || option.id}${option.id === fallback ? ' (default)' : ''}`,
+          action: { name: 'decide', params: { decision: id, select: option.id } },
+        }),
+      ),
+      { is: 'separator', key: `${key} line` },
+      createDecisionPageCommand(`${key} page`, 'Answer on the page', page),
+    ],
+    instead: createDecisionPageCommand(key, label, page),
+  };
+}
+
+function findFirstLine(text: string): string {
+  for (const line of text.split('\n')) {
+    const rowLine = formatRowText(line, LINE_MOST);
+    if (rowLine !== '') return rowLine;
+  }
+  return '';
+}
+
+function createDecisionPageCommand(key: string, label: string, params: MenuAction['params']): MenuCommand {
+  return { is: 'command', key, label, action: { name: 'page', params } };
+}
+
+function computeDecisionRank(decision: OpenDecision): number {
+  return isPressing(decision) ? 0 : 1;
 }

@@ -2,8 +2,8 @@ import type { Board, PersonaView, Snapshot, Until } from '../../core/board/index
 import { formatClockTime } from '../../core/format/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import type { TrayDriver } from './driver.ts';
 import { buildTrayModel } from './menu.ts';
+import type { TrayDriver } from './model.ts';
 import { computeMsUntilAgeChange, toMessageRowText } from './persona-row.ts';
 
 /** At most two drawings per second. The last change is always drawn. */

@@ -15,9 +15,8 @@ import {
 } from '../../test/kit/desktop/index.ts';
 import { BusError, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import { openSniTray } from './choose.node.ts';
-import type { TrayDriver } from './driver.ts';
 import { openIcons } from './icons.node.ts';
-import type { MenuAction, MenuCommand, MenuEntry, TrayModel } from './model.ts';
+import type { MenuAction, MenuCommand, MenuEntry, TrayDriver, TrayModel } from './model.ts';
 
 const run = promisify(execFile);
 const skip = skipUnless(desktopMissing());

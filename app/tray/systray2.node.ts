@@ -3,11 +3,10 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson } from '../../core/model/index.ts';
 import { type Clock, type Log, realFiles } from '../../core/ports/index.ts';
-import type { TrayDriver, TrayEvents } from './driver.ts';
 import { decideRestart } from './helper-binary.ts';
 import type { TrayIcons } from './icons.node.ts';
 import { buildFlatMenu, type FlatMenu, getDialect, type HelperDialect } from './menu-object.ts';
-import type { TrayModel } from './model.ts';
+import type { TrayDriver, TrayEvents, TrayModel } from './model.ts';
 
 /** Windows shows at most 127 UTF-16 units of a tooltip. */
 const TOOLTIP_MOST = 127;

@@ -16,10 +16,9 @@ import { createBoard } from '../../core/board/index.ts';
 import { exactly } from '../../core/model/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, poll, skipUnless, startDesktop, trayHelperMissing } from '../../test/kit/desktop/index.ts';
-import type { TrayDriver } from './driver.ts';
 import { openIcons } from './icons.node.ts';
 import { buildTrayModel } from './menu.ts';
-import type { MenuAction, MenuEntry, TrayModel } from './model.ts';
+import type { MenuAction, MenuEntry, TrayDriver, TrayModel } from './model.ts';
 import { openHelperTray } from './systray2.node.ts';
 
 const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { computeMsUntilAgeChange, formatAge, parseTimestamp } from './persona-row.ts';
-import { formatRowText } from './text.ts';
+import { computeMsUntilAgeChange, formatAge, formatRowText, parseTimestamp } from './persona-row.ts';
 
 test('whatever the text, a row is one bounded line of whole characters without anything unseen', () => {
   const unseen = /[\p{Cc}\u2028-\u202e\u200b\u200e\u200f\u2066\u2067]|[\ud800-\udfff](?![\udc00-\udfff])/v;

@@ -1,9 +1,16 @@
 import { addCounts, type Instant, toHealthLabel } from '../model/index.ts';
 import { type Log, silentLog } from '../ports/index.ts';
-import { isSameValue } from './equality.ts';
 import type { Fact } from './fact.ts';
 import { type BoardState, EMPTY_BOARD, fold, type PersonaCell, type SourceCell, type Trouble } from './fold.ts';
-import type { CauseView, HiveView, OpenDecision, PersonaView, Snapshot, Until } from './snapshot.ts';
+import {
+  type CauseView,
+  type HiveView,
+  isSameValue,
+  type OpenDecision,
+  type PersonaView,
+  type Snapshot,
+  type Until,
+} from './snapshot.ts';
 
 /** The in-memory model behind every surface. */
 export interface Board {

@@ -12,11 +12,11 @@ import {
   toHealthLabel,
   UNKNOWN,
 } from '../model/index.ts';
-import { isSameValue } from './equality.ts';
 import type { Fact } from './fact.ts';
 import {
   addMessages,
   type DaemonView,
+  isSameValue,
   NOTHING_REPORTED,
   type OpenDecision,
   type PersonaView,

@@ -1,5 +1,4 @@
 export { type Board, createBoard, toSnapshot } from './board.ts';
-export { isSameValue } from './equality.ts';
 export type { Fact } from './fact.ts';
 export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
 export { type ByPriority, PERSONA_REPORT, type PersonaReport, pickReport } from './persona-report.ts';
@@ -8,6 +7,7 @@ export {
   type DaemonView,
   type HiveView,
   isPressing,
+  isSameValue,
   type MessagePreview,
   NOTHING_REPORTED,
   type OpenDecision,

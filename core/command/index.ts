@@ -3,10 +3,8 @@ export {
   type CommandEntry,
   type CommandTable,
   defineCommand,
-  type Io,
-} from './command.ts';
-export {
   formatExpected,
+  type Io,
   joinWithOr,
   listFlags,
   parseCommandLine,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DrivenDaemon } from '../../test/kit/daemon-machine.ts';
-import { computeLadderMs, toCloseCode } from './backoff.ts';
+import { computeLadderMs, toCloseCode } from './machine-state.ts';
 
 function close(daemon: DrivenDaemon, code: number | null, retryAfterMs: number | null = null, draw = 0.5): void {
   daemon.tell({ is: 'closed', conn: daemon.conn, code, retryAfterMs }, draw);

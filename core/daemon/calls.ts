@@ -1,7 +1,6 @@
 import type { Fsm, Taxonomy } from '../link/index.ts';
 import { type Instant, parseJson, parseTimestamp } from '../model/index.ts';
-import { toCloseCode } from './backoff.ts';
-import type { Happening } from './machine-state.ts';
+import { type Happening, toCloseCode } from './machine-state.ts';
 
 /** The URLs of the upstream at this moment, and the token for them. */
 export interface UpstreamEndpoint extends UpstreamUrls {

@@ -1,6 +1,7 @@
 export { parseUpstreamUrls, type UpstreamEndpoint } from './calls.ts';
+export type { DaemonLog } from './daemon-log.ts';
 export { startMetricsFile, watchActivityFile } from './files.node.ts';
-export { type DaemonLog, openDaemonLog } from './log/index.ts';
+export { openDaemonLog } from './log-outlets.node.ts';
 export { computeDueMono, createMachineState, dropIndex, step } from './machine.ts';
 export type {
   DaemonEffect,
@@ -28,7 +29,8 @@ export {
 } from './plugins/index.ts';
 export { createDaemon, type Daemon, listPreparations, toVenvEnv } from './run.ts';
 export { askPending, openSession } from './session.node.ts';
-export { createShimStarter, endOrphanedShim, NO_SHIM, type ShimView, startShim, writeShimPid } from './shim/index.ts';
+export { NO_SHIM, type ShimView, startShim } from './shim.ts';
+export { createShimStarter, endOrphanedShim, writeShimPid } from './shim-process.node.ts';
 export {
   type DaemonFacts,
   type DaemonMetricSample,

@@ -1,6 +1,5 @@
 import type { Instant } from '../model/index.ts';
-import { computePeekRetryMs } from './backoff.ts';
-import type { DaemonInput, Index, OutstandingRing } from './machine-state.ts';
+import { computePeekRetryMs, type DaemonInput, type Index, type OutstandingRing } from './machine-state.ts';
 import { endConnection, enter, fail, LIMITS, type MachineDraft, newId, put } from './machine-stream.ts';
 
 type PeekInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;

@@ -61,7 +61,7 @@ export type StreamLink =
       readonly reconciledMono: number | null;
     };
 
-export type Peek =
+type Peek =
   | { readonly is: 'none' }
   | {
       readonly is: 'asked';
@@ -104,7 +104,7 @@ export interface OutstandingRing {
   readonly oldest: Instant | null;
 }
 
-export interface Ring {
+interface Ring {
   readonly id: number;
   /** The number of the ask that gets the result; null: nobody asked, the agent is woken. */
   readonly ask: number | null;
@@ -125,7 +125,7 @@ export type AgentTurn = { readonly at: Instant } & (
   | { readonly is: 'rest'; readonly turnBoundaryId: string; readonly woken: boolean }
 );
 
-export interface HeartbeatState {
+interface HeartbeatState {
   readonly seq: number;
   readonly dueMono: number;
   /** When the stream last took a heartbeat; null: never. */
@@ -137,7 +137,7 @@ export interface HeartbeatState {
 /** For each of the ten classes: how often it occurred, and when last (null: never). */
 export type ErrorCounts = Readonly<Record<ErrorClass, { readonly count: number; readonly at: Instant | null }>>;
 
-export interface StopState {
+interface StopState {
   readonly reason: string;
   readonly exit: 0 | 78;
 }
@@ -244,4 +244,69 @@ export type DaemonEffect =
 export interface DaemonOutput {
   readonly state: MachineState;
   readonly effects: readonly DaemonEffect[];
+}
+
+/** Waits between two connections: 1 s, doubled, at most 60 s (persona daemon, contract 3). */
+const FIRST_MS = 1_000;
+const HIGHEST_MS = 60_000;
+const JITTER = 0.2;
+const HIGHEST_PEEK_MS = 30_000;
+/** The longest wait that an upstream can ask for. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+const AUTH_RETRY_MS = 300_000;
+const SECOND_DAEMON_MS = 60_000;
+
+/** Milliseconds before the next connection, after this many attempts in a row. `draw` in [0, 1) is the jitter. */
+export function computeLadderMs(attempts: number, draw: number): number {
+  return Math.round(computeRungMs(attempts - 1, HIGHEST_MS) * (1 - JITTER + 2 * JITTER * draw));
+}
+
+/** Milliseconds before the next peek, after this many failures in a row: 1, 2, 4 .. 30 s. */
+export function computePeekRetryMs(failures: number): number {
+  return computeRungMs(failures - 1, HIGHEST_PEEK_MS);
+}
+
+/** What to do after a close (persona daemon, contract 2). */
+type AfterClose = { readonly is: 'again'; readonly ms: number } | { readonly is: 'stop'; readonly exit: 0 | 78 };
+
+export const CLOSE = { auth: 4401, wrongPersona: 4403, second: 4409, gone: 4410, busy: 4429 } as const;
+
+export function decideAfterClose(
+  { code, retryAfterMs }: { readonly code: number | null; readonly retryAfterMs: number | null },
+  attempts: number,
+  draw: number,
+): AfterClose {
+  switch (code) {
+    case CLOSE.auth:
+      return { is: 'again', ms: AUTH_RETRY_MS };
+    case CLOSE.second:
+      return { is: 'again', ms: SECOND_DAEMON_MS };
+    case CLOSE.wrongPersona:
+      return { is: 'stop', exit: 78 };
+    case CLOSE.gone:
+      return { is: 'stop', exit: 0 };
+    case CLOSE.busy:
+      return {
+        is: 'again',
+        ms: retryAfterMs === null ? computeLadderMs(attempts, draw) : clampRetryAfter(retryAfterMs),
+      };
+    default:
+      return { is: 'again', ms: computeLadderMs(attempts, draw) };
+  }
+}
+
+/** The close code with the same meaning as an HTTP status on the upgrade; null: there is none. */
+export function toCloseCode(status: number): number | null {
+  const code = 4000 + status;
+  return Object.values<number>(CLOSE).includes(code) ? code : null;
+}
+
+/** At least a second, so that an upstream that says 0 is not called in a loop. */
+function clampRetryAfter(ms: number): number {
+  return Math.min(LONGEST_RETRY_AFTER_MS, Math.max(FIRST_MS, Number.isFinite(ms) ? ms : FIRST_MS));
+}
+
+function computeRungMs(step: number, highest: number): number {
+  return Math.min(highest, FIRST_MS * 2 ** Math.min(16, Math.max(0, step)));
 }

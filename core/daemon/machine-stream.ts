@@ -1,14 +1,16 @@
 import { ERROR_CLASSES, type ErrorClass, type Fsm, type Transition } from '../link/index.ts';
 import { Fault, type FaultCode, formatIso } from '../model/index.ts';
-import { CLOSE, computeLadderMs, decideAfterClose } from './backoff.ts';
-import type {
-  DaemonEffect,
-  DaemonInput,
-  DaemonRules,
-  ErrorCounts,
-  MachineState,
-  Now,
-  StreamLink,
+import {
+  CLOSE,
+  computeLadderMs,
+  type DaemonEffect,
+  type DaemonInput,
+  type DaemonRules,
+  decideAfterClose,
+  type ErrorCounts,
+  type MachineState,
+  type Now,
+  type StreamLink,
 } from './machine-state.ts';
 
 type StreamInput<Is extends DaemonInput['is']> = Extract<DaemonInput, { is: Is }>;

@@ -2,7 +2,7 @@ import { posix, win32 } from 'node:path';
 import type { DaemonStatus, ErrorClass, Handlers, RingAnswer } from '../link/index.ts';
 import { type Clock, readVariable } from '../ports/index.ts';
 import { createUpstreamCalls, type DaemonFrame, type UpstreamCalls, type UpstreamCallsNeeds } from './calls.ts';
-import type { DaemonLog } from './log/index.ts';
+import type { DaemonLog } from './daemon-log.ts';
 import { computeDueMono, createMachineState, step } from './machine.ts';
 import type { DaemonEffect, DaemonRules, Happening, MachineState, Now } from './machine-state.ts';
 import type { HookDesk, Plugin } from './plugins/index.ts';

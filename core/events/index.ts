@@ -14,6 +14,14 @@ export {
   toWakeClass,
   type WakeClass,
 } from './event.ts';
-export * from './follow/index.ts';
+export type { EventLinePosition, FollowStartPoint } from './event-files.ts';
+export {
+  type EventFollower,
+  type FollowedLine,
+  type FollowerOpening,
+  type FollowResult,
+  follow,
+  openFollower,
+} from './follower.ts';
 export { computeNonce, createStamper, formatEventJson, formatEventLine, parseEventLine } from './line.ts';
 export { readTail, repairTail } from './tail.ts';

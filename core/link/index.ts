@@ -1,4 +1,11 @@
-export { type AskResult, askDaemon, isListening } from './client.node.ts';
+export {
+  type AskResult,
+  askDaemon,
+  findOwnDaemonPlaces,
+  isListening,
+  readMachineId,
+  readOwnSurroundings,
+} from './client.node.ts';
 export {
   computeDaemonPlaces,
   type DaemonConfig,
@@ -30,7 +37,6 @@ export {
   toWakeFile,
   writeWake,
 } from './lines.ts';
-export { findOwnDaemonPlaces, readMachineId, readOwnSurroundings } from './places.node.ts';
 export {
   type Answers,
   type DaemonStatus,

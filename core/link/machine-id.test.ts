@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
+import { readMachineId } from './client.node.ts';
 import { toMachineId } from './config.ts';
-import { readMachineId } from './places.node.ts';
 
 const ID = '4c2d7b1f9e3a4d56b8c0a1f2e3d4c5b6';
 

@@ -7,7 +7,7 @@ import type BuildConnector from 'undici/lib/core/connect.js';
 import type UndiciPool from 'undici/lib/dispatcher/pool.js';
 import { Fault, type Scope } from '../model/index.ts';
 import { startTimer } from '../ports/index.ts';
-import { type Credentials, createFixedCredentials, type Header } from './credentials.ts';
+import { type Credentials, createFixedCredentials, type Header } from './credentials.node.ts';
 import { formatUrl, HttpExchange, type HttpResponse, toNetworkFault } from './exchange.ts';
 import {
   type AddressPolicy,

@@ -1,6 +1,12 @@
 export { createHttpClient, type HttpClient, type HttpOptions, type Resolve } from './client.node.ts';
-export { type CredentialSources, createTokenFileCredentials, readCredential } from './credentials.node.ts';
-export { type Credentials, createFixedCredentials, type Header } from './credentials.ts';
+export {
+  type CredentialSources,
+  type Credentials,
+  createFixedCredentials,
+  createTokenFileCredentials,
+  type Header,
+  readCredential,
+} from './credentials.node.ts';
 export { formatUrl, type HttpResponse } from './exchange.ts';
 export { type NatsTarget, parseNatsTarget } from './nats-url.ts';
 export {

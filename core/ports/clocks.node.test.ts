@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { needs } from '../../test/kit/require.ts';
-import { type ClockCalls, createClocks, type GetTime } from './clocks.node.ts';
+import { type ClockCalls, createClocks, type GetTime } from './clock.node.ts';
 import { loadKoffi, realClocks } from './index.ts';
 
 /** Every clock says its own id as seconds, and a nanosecond less than the next microsecond. */

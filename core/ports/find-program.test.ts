@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { completeProgramPath, findProgramWith, readVariable, type Variables } from './programs.ts';
+import { completeProgramPath, findProgramWith, readVariable, type Variables } from './ports.ts';
 
 /** What npm and Windows leave on a machine. */
 const FILES = [

@@ -1,19 +1,24 @@
-export { realClock, startTimer } from './clock.node.ts';
-export { findLoadedKoffi, loadKoffi, realClocks } from './clocks.node.ts';
+export { findLoadedKoffi, loadKoffi, realClock, realClocks, startTimer } from './clock.node.ts';
 export { O, pause, realFiles, renameAsync, repeatPatiently } from './files.node.ts';
 export type { Files, OpenFlags, Stat } from './files.ts';
-export { type Clock, type ClockReading, type Clocks, type Log, type Random, silentLog, type Tick } from './ports.ts';
 export {
   type ChildCommand,
+  type Clock,
+  type ClockReading,
+  type Clocks,
   findProgramWith,
   type Invocation,
+  type Log,
   type ProcessEnd,
+  type Random,
   readVariable,
   runByCmd,
   type Spawn,
+  silentLog,
+  type Tick,
   toInvocation,
   toSystem32Path,
   type Variables,
-} from './programs.ts';
+} from './ports.ts';
 export { plainRandom, realRandom } from './random.node.ts';
 export { findProgram, isProgram, killTree, realSpawn, resolveProgram } from './spawn.node.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Child, type KillCalls, killTreeWith } from './programs.ts';
+import { type Child, type KillCalls, killTreeWith } from './ports.ts';
 
 /** What was done, in order. */
 function killed(platform: NodeJS.Platform, child: Partial<Child>, how: { fails?: boolean } = {}): readonly string[] {

@@ -10,7 +10,7 @@ import {
   type Spawn,
   toInvocation,
   type Variables,
-} from './programs.ts';
+} from './ports.ts';
 
 const MAX_STDERR_CHARS = 2000;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { toInvocation } from './programs.ts';
+import { toInvocation } from './ports.ts';
 
 const CODEX = 'C:\\Program Files\\npm & co\\codex.cmd';
 const ENV = { ComSpec: 'C:\\Windows\\system32\\cmd.exe' };

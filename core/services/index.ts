@@ -1,4 +1,5 @@
 export {
+  createTroubleLog,
   every,
   type OnDemandOptions,
   onDemand,
@@ -8,9 +9,9 @@ export {
   type Supervisor,
   type SupervisorOptions,
   supervise,
+  type TroubleLog,
   untilAborted,
   type WhileNeededOptions,
   waitUntil,
   whileNeeded,
 } from './services.ts';
-export { createTroubleLog, type TroubleLog } from './trouble-log.ts';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { scratch } from '../../test/kit/scratch.ts';
 import { Fault } from '../model/index.ts';
 import { type Files, O, realFiles } from '../ports/index.ts';
-import { toReadOnlyFiles } from './read-only-files.ts';
+import { toReadOnlyFiles } from './source-tools.ts';
 
 describe('a disk on which nothing can be changed', () => {
   const files = toReadOnlyFiles(realFiles, 'a-store');

@@ -1,4 +1,5 @@
-import type { Clock, Log } from '../ports/index.ts';
+import { Fault, type SourceId } from '../model/index.ts';
+import { type Clock, type Files, type Log, O } from '../ports/index.ts';
 
 /** One timer per key. When a key is scheduled again, the earlier of the two times counts. */
 interface Timers extends Disposable {
@@ -89,5 +90,23 @@ export function createDefectLog(log: Log, kind: string): DefectLog {
     get lines() {
       return [...parts.values()].flatMap((lines) => [...lines]).sort();
     },
+  };
+}
+
+/** The file access of a source that only watches. Every call that would change something throws a Fault. */
+export function toReadOnlyFiles(files: Files, source: SourceId): Files {
+  const refuse = (): never => {
+    throw new Fault('internal', 'a watched store is never written', { is: 'source', key: source });
+  };
+  const writes = O.WRONLY | O.RDWR | O.CREAT | O.TRUNC | O.APPEND;
+  return {
+    open: (path, flags, mode) => ((flags & writes) === 0 ? files.open(path, flags, mode) : refuse()),
+    read: files.read,
+    fstat: files.fstat,
+    close: files.close,
+    readdir: files.readdir,
+    lstat: files.lstat,
+    ...{ write: refuse, fchmod: refuse, ftruncate: refuse, fsync: refuse, fdatasync: refuse },
+    ...{ rename: refuse, link: refuse, unlink: refuse, mkdirAll: refuse },
   };
 }

@@ -2,8 +2,16 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import type { Fault } from '../model/index.ts';
 import { O, type Random } from '../ports/index.ts';
-import { createRefusal, getErrno, toIoFault } from './io-fault.ts';
-import { type Disk, formatOctal, PRIVATE_DIRECTORY, PRIVATE_FILE, retryWithDirectories } from './safe-open.ts';
+import {
+  createRefusal,
+  type Disk,
+  formatOctal,
+  getErrno,
+  PRIVATE_DIRECTORY,
+  PRIVATE_FILE,
+  retryWithDirectories,
+  toIoFault,
+} from './safe-open.ts';
 
 /**
  * Replaces a file so that a reader, a kill or a power cut sees the old text or the new, never a mix. The steps: temporary file in

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { computeDirs } from './dirs.ts';
+import { computeDirs } from './dirs.node.ts';
 
 const linux = { platform: 'linux', env: {}, home: '/h/ada', cwd: '/w' } as const;
 

@@ -17,11 +17,18 @@ export {
   type SqlValue,
   type Statement,
 } from './database.node.ts';
-export { findCurrentFolder, findOwnDirs, findOwnHome, findWorkFolder, requireCurrentFolder } from './dirs.node.ts';
-export { computeDirs, type Dirs, type Surroundings } from './dirs.ts';
-export { createRealDisk } from './disk.node.ts';
+export {
+  computeDirs,
+  type Dirs,
+  findCurrentFolder,
+  findOwnDirs,
+  findOwnHome,
+  findWorkFolder,
+  requireCurrentFolder,
+  type Surroundings,
+} from './dirs.node.ts';
+export { createRealDisk, isTemp, sweepOldTemps } from './disk.node.ts';
 export { type CommitSchedule, createCommitSchedule, createGroupCommit, type GroupCommit } from './group-commit.node.ts';
-export { createRefusal, getErrno, toIoFault } from './io-fault.ts';
 export {
   isLocked,
   type Lock,
@@ -32,18 +39,20 @@ export {
   openLocked,
   takeOthersLock,
 } from './lock.node.ts';
-export { isTemp, sweepOldTemps } from './old-temps.node.ts';
 export { refuseWrites } from './refuse-writes.ts';
 export { openDeletionLimit, openRetentionClock, type RetentionClock } from './retention-clock.ts';
 export {
+  createRefusal,
   type Disk,
   findBadUtf8,
+  getErrno,
   type OpenedFile,
   openForAppend,
   openForRead,
   readPrivate,
   readRegular,
   readText,
+  toIoFault,
 } from './safe-open.ts';
 export { clearStamps, removeStamp, STAMP_IN_MAKING, toPendingDir } from './stamps.node.ts';
 export {

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { Fault } from '../model/index.ts';
 import { loadKoffi, O, pause } from '../ports/index.ts';
-import { getErrno, toIoFault } from './io-fault.ts';
-import { type Disk, type OpenedFile, openForAppend, openToChange } from './safe-open.ts';
+import { type Disk, getErrno, type OpenedFile, openForAppend, openToChange, toIoFault } from './safe-open.ts';
 
 /** A lock that is held until it is disposed or the process ends in any way, so nothing stale is ever left to clean up. */
 export interface Lock extends Disposable {

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LOCAL_PREFIX, type PersonaId } from '../model/index.ts';
-import { getErrno, toIoFault } from './io-fault.ts';
+import { getErrno, toIoFault } from './safe-open.ts';
 import { toStem } from './stem.ts';
 
 /** Occurs in the name of a file that is to become a stamp, and in no stem. */

@@ -2,12 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { realFiles } from '../../core/ports/index.ts';
+import { type SimulationStory, STORY } from '../../core/sources/brainclaw/commands/simulated-items.ts';
 import {
   type SimulatedProject,
-  type SimulationStory,
-  STORY,
   writeSimulatedProject,
-} from '../../core/sources/brainclaw/commands/simulate/index.ts';
+} from '../../core/sources/brainclaw/commands/simulated-store.node.ts';
 import { createJournalReader, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
 import type { Cost } from './brainclaw-reader.ts';
 import { bench, ms, quantile } from './harness.ts';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { BrainclawFinding } from '../../core/sources/brainclaw/commands/doctor/index.ts';
+import type { BrainclawFinding } from '../../core/sources/brainclaw/commands/doctor-journal.ts';
 import { brainclawCli, type Examined } from '../kit/brainclaw-cli.ts';
 import { brainclaw, ended, LAST, line, type Store } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';

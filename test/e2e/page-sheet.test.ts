@@ -9,12 +9,12 @@ import {
   formatRemarks,
   formatSystem,
   getSectionName,
+  joinAgents,
   listBreakdown,
   type Sheet,
   type SheetAgent,
   type SheetRow,
 } from '../../ui-static/sheet.ts';
-import { joinAgents } from '../../ui-static/sheet-agents.ts';
 
 const NOTHING: Sheet = {
   ...{ remarks: [], seq: null, ts: null, attention: null, system: null, agents: [], sections: [], seeded: [] },

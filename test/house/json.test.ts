@@ -26,7 +26,7 @@ const OWN: readonly string[] = [
   'core/model/json.ts',
   'core/sinks/',
   'app/status/app.node.ts',
-  'core/sources/brainclaw/commands/simulate/store.node.ts',
+  'core/sources/brainclaw/commands/simulated-store.node.ts',
   'core/sources/brainclaw/cursor-store.ts',
   'core/sources/garden/commands/record.ts',
   'core/sources/kijito/read/page.ts',

@@ -24,7 +24,7 @@ const EXCEPTIONS: readonly NameException[] = [
     name: 'kijito',
     why: CONTRACT,
   })),
-  ...['app/cli/migrate.ts', 'app/cli/migrate-positions.ts', 'app/cli/deployed/', 'app/cli/doctor/producers.ts'].map(
+  ...['app/cli/migrate.ts', 'app/cli/migrate-positions.ts', 'app/cli/deployed/', 'app/cli/doctor/probes.node.ts'].map(
     (path) => ({
       path,
       name: 'kijito',

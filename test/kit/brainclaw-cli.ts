@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { BrainclawFinding } from '../../core/sources/brainclaw/commands/doctor/index.ts';
+import type { BrainclawFinding } from '../../core/sources/brainclaw/commands/doctor-journal.ts';
 import { type Cli, startCli } from './process.ts';
 import { programEntry } from './program.ts';
 import type { Scratch } from './scratch.ts';

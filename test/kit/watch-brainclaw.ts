@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { openSettings } from '../../app/config/tray/index.ts';
-import type { Machine } from '../../app/host/machine.ts';
+import type { Machine } from '../../app/host/machine.node.ts';
 import { createHiveWatchers, type SavedTrayState } from '../../app/sources/hive-watchers.ts';
 import { createBoard, type Snapshot } from '../../core/board/index.ts';
 import { type Clock, type Log, realClock, silentLog } from '../../core/ports/index.ts';

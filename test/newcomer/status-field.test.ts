@@ -7,7 +7,7 @@ import { until } from '../kit/until.ts';
 import { copyProject } from './copy.ts';
 
 const SCHEMA = 'core/board/persona-report.ts';
-const PLACE = 'app/local/local-numbers-service.ts';
+const PLACE = 'app/local/decisions-service.ts';
 const PAGE = 'docs/contract/status-json.md';
 
 const FIELD = `const REPORTED = {

@@ -12,8 +12,7 @@ import {
 import { type Random, realRandom, realSpawn, type Spawn } from '../../../core/ports/index.ts';
 import { createRealDisk, type Disk } from '../../../core/state/index.ts';
 import { createOwnDaemonService, type DaemonService } from '../../service/index.ts';
-import { getHostOs } from '../process.node.ts';
-import { createStderrLog } from '../stderr-log.ts';
+import { createStderrLog, getHostOs } from '../process.node.ts';
 
 /** What the commands that install and remove daemons need. */
 export interface DaemonContext {

@@ -8,10 +8,10 @@ import { Fault, parseIso } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import { createRealDisk, type Disk, findOwnDirs } from '../../../core/state/index.ts';
 import { readLocalBase } from '../../daemon/daemon-binding.ts';
-import { createStderrLog } from '../stderr-log.ts';
-import { resolveDaemon } from './daemon-request.ts';
+import { createStderrLog } from '../process.node.ts';
 import { postJson } from './post-json.node.ts';
 import { parseDaemonArgs } from './schema.ts';
+import { resolveDaemon } from './simple-requests.ts';
 
 const MOST = 20;
 /** The most items that one drain takes (persona daemon, contract 2). */

@@ -4,8 +4,7 @@ import type { DaemonPlan } from '../../daemon/daemon-binding.ts';
 import { createRealMachine } from '../../host/machine.node.ts';
 import { closeUninvitedInspector } from '../../host/poke-signal.node.ts';
 import { DAEMON_EXIT, runDaemon } from '../../program/daemon.ts';
-import { exitBy, onCrash } from '../process.node.ts';
-import { createStderrLog } from '../stderr-log.ts';
+import { createStderrLog, exitBy, onCrash } from '../process.node.ts';
 import { parseDaemonArgs } from './schema.ts';
 
 /** `hivebar daemon run`: runs the daemon in this process. */

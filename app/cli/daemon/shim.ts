@@ -3,10 +3,9 @@ import { formatDoorbellLine, readDaemonConfig } from '../../../core/link/index.t
 import { Fault, parseJson } from '../../../core/model/index.ts';
 import { realSpawn, type Spawn } from '../../../core/ports/index.ts';
 import { createRealDisk } from '../../../core/state/index.ts';
-import { createStopSignal } from '../process.node.ts';
-import { createStderrLog } from '../stderr-log.ts';
-import { resolveDaemon } from './daemon-request.ts';
+import { createStderrLog, createStopSignal } from '../process.node.ts';
 import { parseDaemonArgs } from './schema.ts';
+import { resolveDaemon } from './simple-requests.ts';
 import { readStdinLines } from './stdin-lines.node.ts';
 
 /** The limit of one turn of an agent. A turn that takes longer than a day hangs. */

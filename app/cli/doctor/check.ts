@@ -1,13 +1,13 @@
+import { displayName } from '../../../core/format/index.ts';
 import type { Clock } from '../../../core/ports/index.ts';
 import type { DoctorQuestion } from '../../../core/sources/module.ts';
-import type { DoctorContext } from './doctor-context.ts';
-import { type Finding, fail, warn } from './finding.ts';
+import { type DoctorContext, type Finding, fail, warn } from './doctor-context.ts';
 
 export type { DoctorQuestion };
 export const QUESTIONS: readonly DoctorQuestion[] = ['icon', 'banner', 'mail'];
 
 /** One check: a probe that only reads, and a pure function that judges the result. */
-export interface CheckDefinition<Result> {
+interface CheckDefinition<Result> {
   readonly name: string;
   /** The questions that a failure can explain. */
   readonly about: readonly DoctorQuestion[];
@@ -36,7 +36,7 @@ export function defineCheck<Result>({
   return { name, about, hints, run: async (context, signal) => judge(await probe(context, signal)) };
 }
 
-export interface CheckResult {
+interface CheckResult {
   readonly name: string;
   /** The questions that this finding can explain. */
   readonly about: readonly DoctorQuestion[];
@@ -44,7 +44,7 @@ export interface CheckResult {
 }
 
 /** The limit of each check in milliseconds. */
-export const LIMIT_MS = 3000;
+const LIMIT_MS = 3000;
 
 /** Runs all checks at the same time, each within its limit, and keeps their order. It never rejects because of a check. */
 export function examine(checks: readonly DoctorCheck[], context: DoctorContext): Promise<readonly CheckResult[]> {
@@ -77,4 +77,55 @@ function createLimit(clock: Clock): { readonly timer: Disposable; readonly over:
     'run hivebar doctor again; if this repeats, something hangs',
   );
   return { timer: clock.after(LIMIT_MS, () => resolve(late)), over: promise };
+}
+
+/** 0: all checks pass, or only warn; 1: a check fails. */
+export function toExitCode(results: readonly CheckResult[]): 0 | 1 {
+  return results.some(({ finding }) => finding.is === 'fail') ? 1 : 0;
+}
+
+/** Formats one line per check, the next step below it, and a summary for a person who misses something. */
+export function formatReport(results: readonly CheckResult[]): string {
+  const width = Math.max(...results.map(({ name }) => name.length));
+  const lines = results.flatMap(({ name, finding }) => [
+    `${finding.is.padEnd(7)}  ${displayName(name).padEnd(width)}  ${displayName(finding.seen)}`,
+    ...('next' in finding ? [`${' '.repeat(7 + 2 + width)}  -> ${displayName(finding.next)}`] : []),
+  ]);
+  const answers = QUESTIONS.map((question) => `${`No ${question}?`.padEnd(11)} ${formatAnswer(results, question)}`);
+  return `${[...lines, '', ...answers].join('\n')}\n`;
+}
+
+function formatAnswer(results: readonly CheckResult[], question: DoctorQuestion): string {
+  const fails = listNames(results, question, 'fail');
+  const warns = listNames(results, question, 'warn');
+  if (fails.length === 0 && warns.length === 0) return 'no cause found';
+  if (fails.length === 0) return `see the warning of: ${warns.join(', ')}`;
+  return `because of: ${fails.join(', ')}${warns.length === 0 ? '' : `; see also: ${warns.join(', ')}`}`;
+}
+
+function listNames(results: readonly CheckResult[], question: DoctorQuestion, is: 'fail' | 'warn'): readonly string[] {
+  return results.flatMap(({ name, about, finding }) => (finding.is === is && about.includes(question) ? [name] : []));
+}
+
+/** Formats the report for scripts. Within `schema` 1, keys are only added. */
+export function formatReportJson(results: readonly CheckResult[], version: string): string {
+  const reasons = Object.fromEntries(
+    QUESTIONS.map((question) => [
+      question,
+      { fail: listNames(results, question, 'fail'), warn: listNames(results, question, 'warn') },
+    ]),
+  );
+  return JSON.stringify({
+    schema: 1,
+    version,
+    ok: toExitCode(results) === 0,
+    checks: results.map(({ name, about, finding }) => ({
+      name,
+      is: finding.is,
+      seen: finding.seen,
+      next: 'next' in finding ? finding.next : null,
+      about,
+    })),
+    reasons,
+  });
 }

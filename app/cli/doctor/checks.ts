@@ -5,7 +5,6 @@ import { createRealDisk } from '../../../core/state/index.ts';
 import type { SessionBus, Variant } from '../../desktop/index.ts';
 import { createOwnLoginStart } from '../../service/index.ts';
 import { type DoctorCheck, defineCheck, QUESTIONS } from './check.ts';
-import { judgeDatabase, judgeLocalHive } from './database.ts';
 import {
   judgeHelper,
   judgeHost,
@@ -19,7 +18,7 @@ import {
   type SessionBusProbe,
   type TrayHostProbe,
 } from './desktop-judges.ts';
-import type { DoctorContext } from './doctor-context.ts';
+import { type DoctorContext, judgeDatabase, judgeLocalHive } from './doctor-context.ts';
 import {
   judgeClock,
   judgeDirectory,
@@ -36,6 +35,8 @@ import { probePort } from './port.node.ts';
 import {
   getStatePath,
   hooksSeen,
+  judgeProducers,
+  judgeSharedFiles,
   probeDirectory,
   probeEventFiles,
   probeFile,
@@ -48,7 +49,6 @@ import {
   probeSocket,
   probeTrayHelper,
 } from './probes.node.ts';
-import { judgeProducers, judgeSharedFiles } from './producers.ts';
 
 const MESSAGE_BUS = {
   dest: 'org.freedesktop.DBus',

@@ -2,7 +2,7 @@ import { formatList } from '../../../core/format/index.ts';
 import type { Settings } from '../../config/tray/index.ts';
 import type { LoginStartStatus } from '../../service/index.ts';
 import type { StatusWire } from '../../status/index.ts';
-import { type Finding, fail, missing, ok, skipped, warn } from './finding.ts';
+import { type Finding, fail, missing, ok, skipped, warn } from './doctor-context.ts';
 
 export interface SessionBusProbe {
   /** Whether the platform has D-Bus and something is shown over it. */

@@ -11,8 +11,14 @@ import { openSessionBus } from '../../desktop/index.ts';
 import { readVersion } from '../../package.node.ts';
 import type { StatusWire } from '../../status/index.ts';
 import { askTray } from '../tray-request.node.ts';
-import type { DatabaseProbe, WatcherProbe } from './database.ts';
-import type { BusProbe, DoctorContext, SettingsProbe, TrayProbe } from './doctor-context.ts';
+import type {
+  BusProbe,
+  DatabaseProbe,
+  DoctorContext,
+  SettingsProbe,
+  TrayProbe,
+  WatcherProbe,
+} from './doctor-context.ts';
 
 /** Creates the context of the checks: this machine as this user sees it. */
 export function createContext(io: Pick<Io, 'env'>): DoctorContext {

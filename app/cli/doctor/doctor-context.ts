@@ -1,9 +1,9 @@
 import type { Clock } from '../../../core/ports/index.ts';
+import { type Finding, fail, ok, skipped, warn } from '../../../core/sources/module.ts';
 import type { Dirs } from '../../../core/state/index.ts';
 import type { Settings, SettingsProblem } from '../../config/tray/index.ts';
 import type { SessionBus } from '../../desktop/index.ts';
 import type { StatusWire } from '../../status/index.ts';
-import type { DatabaseProbe } from './database.ts';
 
 /** Values that several checks read. Each is loaded once. */
 export interface DoctorContext extends AsyncDisposable {
@@ -48,3 +48,86 @@ export type TrayProbe =
       readonly version: string;
       readonly status: StatusWire;
     };
+
+export { type Finding, fail, ok, skipped, warn } from '../../../core/sources/module.ts';
+
+/** A failure on a desktop; only a warning where nobody is logged in to one. */
+export const missing = (hasDisplay: boolean, seen: string, next: string): Finding => ({
+  is: hasDisplay ? 'fail' : 'warn',
+  seen,
+  next,
+});
+
+/** Quotes a path as one word of a command that a person copies. */
+export function quoteShellWord(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+const MIB = 1024 * 1024;
+
+export function formatSize(bytes: number): string {
+  if (bytes >= 1024 * MIB) return `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
+  if (bytes >= MIB) return `${(bytes / MIB).toFixed(1)} MiB`;
+  return `${bytes} bytes`;
+}
+
+export type DatabaseProbe =
+  | { readonly is: 'absent'; readonly path: string }
+  | { readonly is: 'unreadable'; readonly path: string; readonly why: string }
+  | {
+      readonly is: 'read';
+      readonly path: string;
+      readonly bytes: number;
+      /** What a start found and did about a damaged or missing file. Absent: nothing, or a person has moved the report away. */
+      readonly report?: string;
+      /** Null: the file does not exist. */
+      readonly journalBytes: number | null;
+      readonly hive: { readonly personas: number; readonly messages: number; readonly unread: number } | null;
+      readonly watches: readonly WatcherProbe[];
+      /** Resolves with the findings of SQLite's quick check, `[]` for none; null when the check takes too long. */
+      readonly flaws: Promise<readonly string[] | null>;
+    };
+
+/** A watcher's persona and its newest event. */
+export interface WatcherProbe {
+  readonly persona: string;
+  readonly newest: string | null;
+}
+
+type DatabaseCheckResult =
+  | Exclude<DatabaseProbe, { is: 'read' }>
+  | (Extract<DatabaseProbe, { is: 'read' }> & { readonly found: readonly string[] | null });
+
+export function judgeDatabase(result: DatabaseCheckResult): Finding {
+  switch (result.is) {
+    case 'absent':
+      return skipped(`${result.path} is not there yet`);
+    case 'unreadable':
+      return fail(
+        `${result.path}: ${result.why}`,
+        'start Hivebar again: it sets the file aside and recovers what can be read; keep a copy of it and of outbox.journal',
+      );
+    case 'read': {
+      if (result.found !== null && result.found.length > 0)
+        return fail(
+          `${result.path} is damaged: ${result.found[0]}`,
+          'start Hivebar again: it sets the file aside and recovers what can be read of it and of the last good copy',
+        );
+      if (result.report !== undefined)
+        return warn(
+          result.report,
+          `read ${result.path}.report.json, then move it and the file that was set aside away to clear this result`,
+        );
+      const journal =
+        result.journalBytes === null ? 'no outbox.journal' : `outbox.journal ${formatSize(result.journalBytes)}`;
+      const checked = result.found === null ? 'too large to be checked now' : 'no damage';
+      return ok(`${result.path}: ${formatSize(result.bytes)}, ${checked}, ${journal}`);
+    }
+  }
+}
+
+export function judgeLocalHive(result: DatabaseProbe): Finding {
+  if (result.is !== 'read' || result.hive === null) return skipped('there is none yet');
+  const { personas, messages, unread } = result.hive;
+  return ok(`${personas} personas, ${messages} messages, ${unread} unread`);
+}

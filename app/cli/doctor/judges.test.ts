@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type HiveProbe, judgeHive } from '../../../core/sources/kijito/doctor.ts';
+import { type HiveProbe, judgeHive } from '../../../core/sources/kijito/doctor.node.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { formatLoginState } from '../service.ts';
-import { defineCheck, examine } from './check.ts';
+import { defineCheck, examine, formatReport, formatReportJson, toExitCode } from './check.ts';
 import {
   judgeHelper,
   judgeLogin,
@@ -13,8 +13,7 @@ import {
   type NotifierProbe,
   type TrayHelperProbe,
 } from './desktop-judges.ts';
-import type { DoctorContext } from './doctor-context.ts';
-import { type Finding, fail, ok, warn } from './finding.ts';
+import { type DoctorContext, type Finding, fail, ok, warn } from './doctor-context.ts';
 import {
   type DirectoryProbe,
   type FileProbe,
@@ -27,8 +26,7 @@ import {
   type LockProbe,
 } from './machine-judges.ts';
 import { judgePort, type PortProbe } from './mail-judges.ts';
-import { judgeProducers, judgeSharedFiles, type ProducersProbe, type SharedFilesProbe } from './producers.ts';
-import { formatReport, formatReportJson, toExitCode } from './report.ts';
+import { judgeProducers, judgeSharedFiles, type ProducersProbe, type SharedFilesProbe } from './probes.node.ts';
 
 const output = (finding: Finding): string =>
   `${finding.is} ${finding.seen}${'next' in finding ? ` -> ${finding.next}` : ''}`;

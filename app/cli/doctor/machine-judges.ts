@@ -1,6 +1,15 @@
 import { OLDEST_NODE } from '../../oldest-node.ts';
-import type { SettingsProbe, TrayProbe } from './doctor-context.ts';
-import { type Finding, fail, formatSize, ok, quoteShellWord, skipped, warn } from './finding.ts';
+import {
+  type Finding,
+  fail,
+  formatSize,
+  ok,
+  quoteShellWord,
+  type SettingsProbe,
+  skipped,
+  type TrayProbe,
+  warn,
+} from './doctor-context.ts';
 
 export interface NodeProbe {
   readonly version: string;

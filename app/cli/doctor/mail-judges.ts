@@ -1,6 +1,5 @@
 import { findHookTrouble, type HookCheck, RECIPES } from '../../hook/index.ts';
-import type { TrayProbe } from './doctor-context.ts';
-import { type Finding, fail, ok, skipped, warn } from './finding.ts';
+import { type Finding, fail, ok, skipped, type TrayProbe, warn } from './doctor-context.ts';
 
 export interface InstanceProbe {
   readonly path: string;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { parseJson } from '../../../core/model/index.ts';
-import { parseHttpResponse } from '../http-response.ts';
+import { parseHttpResponse } from '../tray-request.node.ts';
 import type { DoctorContext } from './doctor-context.ts';
 import type { PortListener, PortProbe } from './mail-judges.ts';
 

@@ -4,7 +4,7 @@ import type { HookTurn } from '../../../core/hooks/index.ts';
 import type { Instant } from '../../../core/model/index.ts';
 import { parseTmuxServer, readStartKey, type SessionStore } from '../../open/index.ts';
 import { findHome, findLock, getSurroundings } from '../session-surroundings.node.ts';
-import { findAgentProcess } from './agent-process.node.ts';
+import { findAgentProcess } from './system.node.ts';
 
 const RESUMES: Readonly<Record<string, (session: string) => readonly string[]>> = {
   claude: (session) => ['claude', '--resume', session],

@@ -16,9 +16,8 @@ import { MOST_COUNTED } from '../../../core/inbox/index.ts';
 import { CONTINUED, noteActivity, noteChanged } from '../../hook/index.ts';
 import { createLineOutput } from '../nonblocking-io.node.ts';
 import type { HookCall } from './call.ts';
-import { type AskGates, askGates, OPEN_WAY, wouldHold } from './gates.ts';
-import type { HookDelivery } from './mail.ts';
 import type { PacingStore } from './pacing-store.ts';
+import { type AskGates, askGates, type HookDelivery, OPEN_WAY, wouldHold } from './pending.ts';
 
 /**
  * Decides what the gates say. When mail prevents a Stop anyway, they are asked only if they would hold it. Passing them uses up

@@ -1,6 +1,5 @@
 import type { Io } from '../../../core/command/index.ts';
-import { removeForeign } from '../codex-env.ts';
-import { isInCodexServer } from '../codex-server.node.ts';
+import { isInCodexServer, removeForeign } from '../codex.node.ts';
 
 /** Returns the environment that a hook of Codex may trust. It is in its own file, because no other hook loads it. */
 export const toOwnEnv = (env: Io['env']): Io['env'] => removeForeign(env, isInCodexServer);

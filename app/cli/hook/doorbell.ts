@@ -28,10 +28,9 @@ import { getSurroundings } from '../session-surroundings.node.ts';
 import { chooseAnswer, decideVerdict, formatItemCount, say, updatePacing } from './answer.ts';
 import type { HookCall, TimeBudget } from './call.ts';
 import type { WaitingEvents } from './events.ts';
-import { readSize } from './file-stat.node.ts';
-import { type AskGates, OPEN_WAY, wouldHold } from './gates.ts';
-import type { HookDelivery } from './mail.ts';
 import type { PacingStore } from './pacing-store.ts';
+import { type AskGates, type HookDelivery, OPEN_WAY, wouldHold } from './pending.ts';
+import { readSize } from './system.node.ts';
 
 // This file is loaded only where persona daemons are installed, because an agent waits for each file that a hook loads.
 export { createElsewhereCheck } from '../../hook/index.ts';

@@ -6,7 +6,7 @@ import { type Log, realFiles } from '../../../core/ports/index.ts';
 import { type Disk, toStem } from '../../../core/state/index.ts';
 import { isWaking } from '../../follow/index.ts';
 import { openCursor, type TailCursor } from '../tail-cursor.ts';
-import { readChangedAt } from './file-stat.node.ts';
+import { readChangedAt } from './system.node.ts';
 
 /** Events of a persona's event file that its session was not shown yet. */
 export interface WaitingEvents {

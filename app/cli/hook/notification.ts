@@ -7,9 +7,8 @@ import { createRealDisk, findOwnDirs, openStore } from '../../../core/state/inde
 import { locateInbox, noteActivity } from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
 import { DATABASE } from '../open-local-hive.ts';
-import type { TimeBudget } from './call.ts';
+import { findAnnouncedPersona, findStatedPersona, formatAmbiguous, type TimeBudget } from './call.ts';
 import { createBell } from './doorbell.ts';
-import { findAnnouncedPersona, findStatedPersona, formatAmbiguous } from './session-persona.ts';
 
 const BUSY_MS = 250;
 

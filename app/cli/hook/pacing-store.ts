@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { AT_REST, type Pacing, toPacing } from '../../../core/hooks/index.ts';
 import { realClock, realRandom } from '../../../core/ports/index.ts';
 import { type Disk, readPrivate, sweepOldTemps, toStem, writeAtomically } from '../../../core/state/index.ts';
-import { readChangedAt } from './file-stat.node.ts';
+import { readChangedAt } from './system.node.ts';
 
 /** What is stored for a session between two hooks: `<state>/hooks/<stem of the persona>/<stem of the session>.*` */
 export interface PacingStore {

@@ -20,18 +20,34 @@ import {
 import { openSessionStore } from '../../open/index.ts';
 import { createLineOutput } from '../nonblocking-io.node.ts';
 import { DATABASE } from '../open-local-hive.ts';
+import { createStderrLog } from '../process.node.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
-import { createStderrLog } from '../stderr-log.ts';
 import { chooseAnswer, decideVerdict, formatBell, say, updatePacing } from './answer.ts';
-import { createBudget, type HookArgs, type HookCall, type Progress, parseHookArgs, type TimeBudget } from './call.ts';
+import {
+  createBudget,
+  findAnnouncedPersona,
+  findStatedPersona,
+  formatAmbiguous,
+  type HookArgs,
+  type HookCall,
+  type Progress,
+  parseHookArgs,
+  type TimeBudget,
+} from './call.ts';
 import type { DaemonBell } from './doorbell.ts';
 import type { WaitingEvents } from './events.ts';
-import { isThere } from './file-stat.node.ts';
-import { type AskGates, formatUndecided, mayHoldUndecided, OPEN_WAY, sanitizeText } from './gates.ts';
-import { createDelivery, type HookDelivery } from './mail.ts';
 import { getHookFolder, openPacingStore, sweep } from './pacing-store.ts';
-import { findAnnouncedPersona, findStatedPersona, formatAmbiguous } from './session-persona.ts';
+import {
+  type AskGates,
+  createDelivery,
+  formatUndecided,
+  type HookDelivery,
+  mayHoldUndecided,
+  OPEN_WAY,
+  sanitizeText,
+} from './pending.ts';
 import { isPerson, readStdin } from './stdin.node.ts';
+import { isThere } from './system.node.ts';
 
 /** How much of its one second a hook may wait; the rest is for its work. */
 const WAITS_MS = 850;

@@ -1,2 +1,1 @@
-export { DEFAULT_HIVE, WATCH_FLAGS } from './watch-flags.ts';
-export { parseWatch, type WatchParseResult, type WatchPlan } from './watch-plan.ts';
+export { DEFAULT_HIVE, parseWatch, WATCH_FLAGS, type WatchParseResult, type WatchPlan } from './watch-plan.ts';

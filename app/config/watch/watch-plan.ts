@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { ActivityQuestion } from '../../../core/alarms/index.ts';
-import type { FlagSchema, ValueFlagSchema } from '../../../core/command/index.ts';
+import type { FlagSchema, FlagSchemas, ValueFlagSchema } from '../../../core/command/index.ts';
 import type { WatcherRules } from '../../../core/watcher/index.ts';
-import { DEFAULT_HIVE, WATCH_FLAGS } from './watch-flags.ts';
 
 export type WatchParseResult =
   | { readonly is: 'plan'; readonly plan: WatchPlan; readonly warnings: readonly string[] }
@@ -290,3 +289,148 @@ export interface WatchPlan {
   /** The question to ask of an activity file instead of watching. */
   readonly checkActivity: ActivityQuestion | null;
 }
+
+export const DEFAULT_HIVE = 'http://127.0.0.1:7474';
+
+/** Every flag of `hivebar watch`: those of the Kijito spec 11 and 14, then what came later. */
+export const WATCH_FLAGS = {
+  persona: { type: 'string', value: 'NAME', multiple: true, completes: 'persona', help: 'watch this persona only' },
+  personas: { type: 'string', value: 'A,B', help: 'watch these personas only' },
+  'all-personas': { type: 'boolean', help: 'watch every persona of the hive (the default)' },
+  hive: { type: 'string', value: 'BASE', help: `the hive's base address (default ${DEFAULT_HIVE})` },
+  url: {
+    type: 'string',
+    value: 'URL',
+    help: 'watch this one inbox address instead; guarded, see --allow-loopback and --allow-private',
+  },
+  'allow-loopback': { type: 'boolean', help: 'let --url be an address of this machine' },
+  'allow-private': { type: 'boolean', help: 'let --url be an address of a private network' },
+  'poll-seconds': {
+    type: 'number',
+    value: 'SECONDS',
+    least: 1,
+    whole: false,
+    default: '60',
+    help: 'time between polls',
+  },
+  'alert-after': {
+    type: 'number',
+    value: 'N',
+    least: 1,
+    default: '3',
+    help: 'consecutive failures that make an outage',
+  },
+  emit: {
+    type: 'choice',
+    choices: ['stdout-jsonl', 'exec-per-event'],
+    default: 'stdout-jsonl',
+    help: 'where events go',
+  },
+  exec: {
+    type: 'string',
+    value: 'COMMAND',
+    help: 'the command run per event, with the event in KIJITOMON_* variables',
+  },
+  'content-chars': {
+    type: 'number',
+    value: 'N',
+    least: 0,
+    help: 'cut content after this many code points (default 220)',
+  },
+  'no-content': { type: 'boolean', help: 'leave content out of events' },
+  'seed-at': { type: 'number', value: 'ID', least: 0, help: 'start after this message, whatever the state file says' },
+  'max-replay': {
+    type: 'number',
+    value: 'N',
+    least: 0,
+    default: '50',
+    help: 'on a restart, replay at most this many messages',
+  },
+  'state-file': {
+    type: 'string',
+    value: 'PATH',
+    completes: 'file',
+    help: 'keep the position here; one file per persona is derived from it',
+  },
+  heartbeat: { type: 'number', value: 'SECONDS', least: 1, whole: false, help: 'emit a heartbeat this often' },
+  'events-file': {
+    type: 'string',
+    value: 'PATH',
+    completes: 'file',
+    help: 'append events to this file, rotated by us, instead of stdout',
+  },
+  'events-file-template': {
+    type: 'string',
+    value: 'PATH',
+    completes: 'file',
+    help: 'one file per persona; must contain {persona}',
+  },
+  'max-bytes': {
+    type: 'number',
+    value: 'N',
+    default: '5000000',
+    help: 'rotate an events file at this size; 0 or less: never',
+  },
+  'keep-logs': { type: 'number', value: 'N', least: 1, default: '5', help: 'rotated files to keep' },
+  'suppress-author': { type: 'string', value: 'NAME', multiple: true, help: 'no event for mail from this author' },
+  'rediscover-every': {
+    type: 'number',
+    value: 'SECONDS',
+    least: 1,
+    whole: false,
+    default: '600',
+    help: 'rescan the directory this often',
+  },
+  'auth-header': {
+    type: 'string',
+    value: 'NAME',
+    help: 'send the token raw in this header instead of "Authorization: Bearer"',
+  },
+  'token-file': {
+    type: 'string',
+    value: 'PATH',
+    completes: 'file',
+    help: 'read the token here (default: the variable KIJITOMON_TOKEN)',
+  },
+  'no-fast-path': { type: 'boolean', help: 'fetch every inbox on every poll' },
+  'resync-every': {
+    type: 'number',
+    value: 'N',
+    least: 1,
+    default: '10',
+    help: 'fetch every inbox at least after this many skipped polls',
+  },
+  delivery: {
+    type: 'choice',
+    choices: ['at-most-once', 'at-least-once'],
+    default: 'at-most-once',
+    help: 'what happens to an event that could not be handed over: skipped, or held',
+  },
+  wait: {
+    type: 'number',
+    value: 'SECONDS',
+    least: 0,
+    whole: false,
+    help: 'hold the pending list open this long; default 50 at least once, else 0',
+  },
+  'no-gap-alerts': { type: 'boolean', help: 'no alert where mail may be missing' },
+  'no-evidence-alerts': { type: 'boolean', help: 'no alert when it is forgotten what was delivered above a gap' },
+  'no-unread-alerts': { type: 'boolean', help: 'no alert for unread mail that the hive does not show' },
+  'no-stranded-alerts': { type: 'boolean', help: 'no alert for unread mail that nobody reads' },
+  'no-urgent-alerts': { type: 'boolean', help: 'no alert for urgent mail that nobody answers' },
+  'activity-file': {
+    type: 'string',
+    value: 'PATH',
+    completes: 'file',
+    help: 'publish there what was seen of each persona; with --check-activity: ask that file',
+  },
+  'check-activity': {
+    type: 'string',
+    value: 'NAME',
+    completes: 'persona',
+    help: 'instead of watching: exit 0 active since --since-id, 1 silent, 2 not observable',
+  },
+  'since-id': { type: 'number', value: 'ID', least: 0, help: 'the message after which activity counts' },
+  waits: { type: 'number', value: 'N', least: 0, help: 'how often you have waited, for the words' },
+  'self-test': { type: 'boolean', help: 'one real fetch and one synthetic event per persona, then exit 0 or 1' },
+} as const satisfies FlagSchemas;

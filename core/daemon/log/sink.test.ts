@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
-import { createRecord, createSink, type LogOutlet } from './daemon-log.ts';
-import type { LogRecord } from './record.ts';
+import { createRecord, createSink, type LogOutlet } from '../daemon-log.ts';
+import type { LogRecord } from '../log-record.ts';
 
 const OWNER = { tenant_id: 't', agent_identity: 'i', agent_surface: 's', machine_id: 'm', pid: 1, version: '0' };
 const record = (msg: string): LogRecord =>

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/index.ts';
-import type { Shim, ShimView } from '../shim/index.ts';
+import type { Shim, ShimView } from '../shim.ts';
 import { type DetailClass, STATUS_WITHIN_MS, type SurfaceStatus } from '../status.ts';
 import { ACCEPTED_WITHIN_MS, type HookDesk, type Plugin, runWithin } from './plugin.ts';
 

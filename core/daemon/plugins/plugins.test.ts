@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { projectFiles } from '../../../test/house/source-file.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { Doorbell } from '../../link/index.ts';
-import { type ShimListener, startShim } from '../shim/index.ts';
+import { type ShimListener, startShim } from '../shim.ts';
 import { choosePluginKind } from './choose.ts';
 import * as claude from './claude-hook.ts';
 import * as codex from './codex-shim.ts';

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  RETRY_MS,
-  type ShimInput,
-  type ShimOrder,
-  type Supervision,
-  superviseShim,
-  UNSUPERVISED,
-} from './supervisor.ts';
+import { RETRY_MS, type ShimInput, type ShimOrder, type Supervision, superviseShim, UNSUPERVISED } from '../shim.ts';
 
 /** A shim by a clock of its own: each input comes `after` so many milliseconds. */
 function supervised(chance = 0.5) {

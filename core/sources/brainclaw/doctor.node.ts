@@ -4,9 +4,8 @@ import { join, resolve } from 'node:path';
 import { Fault } from '../../model/index.ts';
 import { findProgram, realFiles, silentLog } from '../../ports/index.ts';
 import { createRealDisk, findOwnHome } from '../../state/index.ts';
-import type { CheckContext, Finding } from '../module.ts';
+import { type CheckContext, type Finding, ok, skipped, warn } from '../module.ts';
 import type { ActionClientOptions } from './act/index.ts';
-import { type BrainclawProbe, judgeBrainclaw, type ProjectProbe } from './doctor.ts';
 import { assignIds, type FoundProject, findProjects, type ProjectPlaces, STORE } from './read/index.ts';
 import { BRAINCLAW, type BrainclawSettings } from './settings.ts';
 import { createBrainclawSource } from './source.ts';
@@ -96,4 +95,46 @@ export function getActionClientOptions(
       return file === null ? null : [file, 'mcp'];
     },
   };
+}
+
+/** A project as its watcher would see it. */
+export interface ProjectProbe {
+  readonly id: string;
+  /** Reservations about its numbers. */
+  readonly remarks: readonly string[];
+  /** Defects of its store, one line each. */
+  readonly flaws: readonly string[];
+  /** How many items ask for a person; null: unknown. */
+  readonly attention: number | null;
+}
+
+export type BrainclawProbe =
+  | { readonly is: 'off' }
+  | {
+      readonly is: 'projects';
+      readonly projects: readonly ProjectProbe[];
+      /** Folders that the settings name and that hold no project. */
+      readonly missing: readonly string[];
+      /** Problems with folders that could not be read. */
+      readonly troubles: readonly string[];
+    };
+
+export function judgeBrainclaw(result: BrainclawProbe): Finding {
+  if (result.is === 'off') return skipped('switched off in the settings');
+  const { projects, missing, troubles } = result;
+  const summary = `${projects.length} project${projects.length === 1 ? '' : 's'}`;
+  const problems = [
+    ...missing.map((path) => `${path} holds no project`),
+    ...troubles,
+    ...projects.flatMap(({ id, remarks, flaws }) =>
+      remarks.length + flaws.length === 0 ? [] : [`${id}: ${[...remarks, ...flaws].join(', ')}`],
+    ),
+  ];
+  const [first, ...rest] = problems;
+  if (first === undefined) {
+    const asks = projects.map(({ id, attention }) => `${id} ${attention ?? '?'}`).join(', ');
+    return ok(projects.length === 0 ? summary : `${summary}; asking for a person: ${asks}`);
+  }
+  const remainder = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
+  return warn(`${summary}; ${first}${remainder}`, 'hivebar brainclaw doctor --project DIR says what it is about');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BrainclawProbe, judgeBrainclaw } from './doctor.ts';
+import { type BrainclawProbe, judgeBrainclaw } from './doctor.node.ts';
 
 const output = (seen: BrainclawProbe): string => {
   const { is, seen: text } = judgeBrainclaw(seen);

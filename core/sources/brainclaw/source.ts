@@ -1,9 +1,8 @@
 import { basename, join } from 'node:path';
 import { exactly, Fault, toFault, UNKNOWN } from '../../model/index.ts';
 import { every } from '../../services/index.ts';
-import { toReadOnlyFiles } from '../read-only-files.ts';
 import type { Checkpoint, PendingCounts, Persona, PollResult, UnreadCounts } from '../source.ts';
-import { createDefectLog, createTimers, cut } from '../source-tools.ts';
+import { createDefectLog, createTimers, cut, toReadOnlyFiles } from '../source-tools.ts';
 import { type Cursor, type ProjectSheet, type Seed, toProjectSheet } from './read/index.ts';
 import { BRAINCLAW } from './settings.ts';
 import { type ProjectChanges, watchStore } from './source-changes.ts';

@@ -10,7 +10,8 @@ import { askDaemon, type ControlSocket } from '../../link/index.ts';
 import { Fault } from '../../model/index.ts';
 import { silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
-import { createDaemonSource, isAlive } from './index.ts';
+import { isAlive } from './own-places.node.ts';
+import { createDaemonSource } from './source.ts';
 
 type Name = 'ada' | 'bo';
 

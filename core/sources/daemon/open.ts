@@ -3,8 +3,7 @@ import { askDaemon, computeDaemonPlaces, type DaemonPlaces, type DaemonStatus } 
 import { Fault } from '../../model/index.ts';
 import { waitUntil } from '../../services/index.ts';
 import type { SourceHost, WatchedHive, WatchedSource } from '../module.ts';
-import { isAlive } from './alive.node.ts';
-import { type DaemonHivePlaces, resolveDaemonHivePlaces } from './own-places.node.ts';
+import { type DaemonHivePlaces, isAlive, resolveDaemonHivePlaces } from './own-places.node.ts';
 import { DAEMON_SOURCE } from './settings.ts';
 import { createDaemonSource, type DaemonSource } from './source.ts';
 

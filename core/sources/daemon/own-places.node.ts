@@ -10,3 +10,13 @@ export interface DaemonHivePlaces {
 export function resolveDaemonHivePlaces(env: Readonly<Record<string, string | undefined>>): DaemonHivePlaces {
   return { around: readOwnSurroundings(env), machineId: readMachineId() };
 }
+
+/** True when a process with this id runs, also under another user. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
+  }
+}

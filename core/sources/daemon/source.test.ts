@@ -11,7 +11,8 @@ import { exactly, Fault, UNKNOWN } from '../../model/index.ts';
 import { realClock, realRandom, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
 import type { PollResult } from '../source.ts';
-import { createDaemonSource, isAlive } from './index.ts';
+import { isAlive } from './own-places.node.ts';
+import { createDaemonSource } from './source.ts';
 
 const CONFIG: DaemonConfig = {
   ...{ tenant: 'acme', identity: 'ada', address: 'ada', project: '/fields/river', surface: 'claude-code' },

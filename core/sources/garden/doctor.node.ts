@@ -2,8 +2,7 @@ import { lstatSync } from 'node:fs';
 import { Fault } from '../../model/index.ts';
 import { silentLog } from '../../ports/index.ts';
 import { createRealDisk, findOwnHome, findWorkFolder } from '../../state/index.ts';
-import type { CheckContext, Finding } from '../module.ts';
-import { type GardenProbe, judgeGarden } from './doctor.ts';
+import { type CheckContext, type Finding, ok, skipped, warn } from '../module.ts';
 import { computeGardenPlaces, type GardenPlaces, probeListener, readProcesses } from './read/index.ts';
 import type { GardenSettings } from './settings.ts';
 import { createGardenSource } from './source.ts';
@@ -53,4 +52,29 @@ export function resolveGardenPlaces(
   env: Readonly<Record<string, string | undefined>>,
 ): GardenPlaces {
   return computeGardenPlaces({ store, env, home: findOwnHome(), cwd: findWorkFolder() });
+}
+
+export type GardenProbe =
+  | { readonly is: 'off' }
+  | { readonly is: 'none'; readonly sessions: string }
+  | {
+      readonly is: 'store';
+      readonly citizens: number;
+      readonly unread: number;
+      /** Store defects, one line each. */
+      readonly flaws: readonly string[];
+    };
+
+export function judgeGarden(result: GardenProbe): Finding {
+  if (result.is === 'off') return skipped('switched off in the settings');
+  if (result.is === 'none') return skipped(`there is no ${result.sessions}`);
+  const { citizens, unread, flaws } = result;
+  const summary = `${citizens} citizen${citizens === 1 ? '' : 's'}, ${unread} unread`;
+  const [first] = flaws;
+  if (first === undefined) return ok(summary);
+  const remainder = flaws.length === 1 ? '' : ` (and ${flaws.length - 1} more)`;
+  return warn(
+    `${summary}; ${first}${remainder}`,
+    'hivebar garden doctor names all of them; nobody else is touched by them',
+  );
 }

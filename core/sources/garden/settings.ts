@@ -1,4 +1,5 @@
 import type { XStatic } from 'typebox/schema';
+import { Fault } from '../../model/index.ts';
 
 /** The name of this source, the id of its one hive, and its setting. */
 export const GARDEN = 'garden';
@@ -24,4 +25,11 @@ export const GARDEN_SETTINGS = { garden: STORE } as const;
 
 export interface GardenSettings {
   readonly garden: XStatic<typeof STORE>;
+}
+
+/**
+ * A Fault for a file or a request that breaks the rules of a garden store. `about` is the garden id, file or directory concerned.
+ */
+export function createGardenFault(message: string, about: string, options?: ErrorOptions): Fault {
+  return new Fault('garden', message, { is: 'source', key: `garden:${about}` }, options);
 }

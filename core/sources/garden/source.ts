@@ -1,10 +1,8 @@
 import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, Fault, toFault, UNKNOWN } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import { toReadOnlyFiles } from '../read-only-files.ts';
 import type { PendingCounts, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
-import { createDefectLog, createTimers, cut } from '../source-tools.ts';
-import { createGardenFault } from './fault.ts';
+import { createDefectLog, createTimers, cut, toReadOnlyFiles } from '../source-tools.ts';
 import {
   type AgentLiveness,
   type BoxReading,
@@ -16,7 +14,7 @@ import {
   type LivenessProbes,
   type MetaRecord,
 } from './read/index.ts';
-import { GARDEN, GARDEN_PREFIX } from './settings.ts';
+import { createGardenFault, GARDEN, GARDEN_PREFIX } from './settings.ts';
 import { createMailReader, type GardenChanges, watchStore } from './source-mail.ts';
 
 export interface GardenOptions {

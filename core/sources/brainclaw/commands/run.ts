@@ -6,15 +6,9 @@ import type { CommandHost } from '../../module.ts';
 import { type BrainclawArgs, parseBrainclawArgs, parseWholeNumber } from './args.ts';
 import { showActivity, showAttention, showBoard, showInbox } from './board.ts';
 import { createContext, printJson } from './brainclaw-context.ts';
-import { examine } from './doctor/index.ts';
-import {
-  countLeastRecords,
-  type SimulatedProject,
-  type SimulationStory,
-  STORY,
-  simulateMail,
-  writeSimulatedProject,
-} from './simulate/index.ts';
+import { examine } from './doctor.ts';
+import { countLeastRecords, type SimulationStory, STORY, simulateMail } from './simulated-items.ts';
+import { type SimulatedProject, writeSimulatedProject } from './simulated-store.node.ts';
 import { tail } from './tail.ts';
 
 /** @throws Fault `usage`, or a Fault about the project or the disk */

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { toFault } from '../../../model/index.ts';
 import { type Disk, getErrno } from '../../../state/index.ts';
-import { createGardenFault } from '../fault.ts';
 import {
   type Box,
   type BoxState,
@@ -21,6 +20,7 @@ import {
   toBoxPath,
   type UnreadMessage,
 } from '../read/index.ts';
+import { createGardenFault } from '../settings.ts';
 import { stampReceipt } from './markers.ts';
 import type { WriteContext } from './write-context.ts';
 

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { Instant } from '../../../model/index.ts';
 import { O } from '../../../ports/index.ts';
 import { createAtomically, toIoFault, writeAtomically } from '../../../state/index.ts';
-import { createGardenFault } from '../fault.ts';
 import {
   BACKENDS,
   type Backend,
@@ -31,6 +30,7 @@ import {
   toBoxPath,
   toCitizenIdentity,
 } from '../read/index.ts';
+import { createGardenFault } from '../settings.ts';
 import { migrateReceipts, stampReceipt } from './markers.ts';
 import { formatRecord, type WriteContext } from './write-context.ts';
 

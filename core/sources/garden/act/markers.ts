@@ -1,5 +1,4 @@
 import { writeAtomically } from '../../../state/index.ts';
-import { createGardenFault } from '../fault.ts';
 import {
   formatUtc,
   type GardenPlaces,
@@ -21,6 +20,7 @@ import {
   toReceiverPath,
   toSenderPath,
 } from '../read/index.ts';
+import { createGardenFault } from '../settings.ts';
 import { formatReceipt, formatReceiverMarker, formatSenderMarker, type WriteContext } from './write-context.ts';
 
 interface MarkerInput {

@@ -2,7 +2,6 @@ import { join, sep } from 'node:path';
 import type { Instant } from '../../../model/index.ts';
 import type { Clock, Random } from '../../../ports/index.ts';
 import { type Disk, openLocked, toStem } from '../../../state/index.ts';
-import { createGardenFault } from '../fault.ts';
 import {
   type CitizenIdentity,
   type GardenPlaces,
@@ -13,6 +12,7 @@ import {
   type ReceiverMarker,
   type SenderMarker,
 } from '../read/index.ts';
+import { createGardenFault } from '../settings.ts';
 import { resolveRealPath } from './local-system.node.ts';
 
 /** What writing into a store needs from the machine. */

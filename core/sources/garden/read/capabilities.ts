@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { formatJson } from '../../source-tools.ts';
-import { createGardenFault } from '../fault.ts';
+import { createGardenFault } from '../settings.ts';
 import {
   BACKENDS,
   type Backend,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Fault, type Instant } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { createGardenFault } from '../fault.ts';
+import { createGardenFault } from '../settings.ts';
 import {
   describeValue,
   isGardenId,

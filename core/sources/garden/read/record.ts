@@ -1,5 +1,5 @@
 import { formatIso, type Instant, parseJson } from '../../../model/index.ts';
-import { createGardenFault } from '../fault.ts';
+import { createGardenFault } from '../settings.ts';
 
 export type RecordSchema = 1 | 2 | 3;
 export const SCHEMAS: readonly RecordSchema[] = [1, 2, 3];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { formatRest } from '../../../format/index.ts';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
-import { createGardenFault } from '../fault.ts';
+import { createGardenFault } from '../settings.ts';
 import {
   type CitizenIdentity,
   type MetaRecord,

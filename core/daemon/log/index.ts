@@ -1,3 +1,0 @@
-export type { DaemonLog, LogOutlet } from './daemon-log.ts';
-export { openDaemonLog } from './outlets.node.ts';
-export type { LogLevel } from './record.ts';

@@ -1,2 +1,0 @@
-export { examine } from './examine.ts';
-export type { BrainclawFinding } from './journal.ts';
