@@ -57,7 +57,7 @@ const EVENTS = [
 ] as const;
 
 /** Plays a history, and looks at everything that the policy shows. */
-class Watched extends Scene {
+class CheckedScene extends Scene {
   readonly unread = new Map<string, number>();
   readonly urgent = new Map<string, number>();
   /** Who is down, and for what cause. */
@@ -332,7 +332,7 @@ for (const urgentBreaksQuiet of [false, true]) {
     );
     fc.assert(
       fc.property(moves, (history) => {
-        const scene = new Watched();
+        const scene = new CheckedScene();
         scene.rules = { ...NOTIFY_RULES, urgentBreaksQuiet };
         scene.join(...PERSONAS);
         for (const each of history) scene.play(each);
@@ -375,7 +375,7 @@ for (const urgentBreaksQuiet of [false, true]) {
 test('S3: a restart at any point neither repeats nor loses an edge, whatever is muted, hidden, paused or quiet', () => {
   const steps = fc.array(fc.tuple(fc.oneof(...EVENTS), fc.boolean()), { maxLength: 30 });
   const playHistory = (history: readonly (readonly [Move, boolean])[], restarts: boolean): readonly string[] => {
-    const scene = new Watched();
+    const scene = new CheckedScene();
     scene.join(...PERSONAS);
     for (const p of PERSONAS) scene.forgetHealth(p);
     for (const [step, isRestart] of history) {

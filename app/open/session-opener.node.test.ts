@@ -21,7 +21,7 @@ const HOSTILE = [
 
 const project = process.cwd();
 
-interface Seen {
+interface ProgramStart {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly parent: number;
@@ -67,7 +67,7 @@ function desk(space: Scratch, programs: readonly string[], more: Partial<Session
       ...more,
       ...over,
     });
-  const seen = (name: string): Seen => JSON.parse(readFileSync(`${bin}/${name}.seen`, 'utf8')) as Seen;
+  const seen = (name: string): ProgramStart => JSON.parse(readFileSync(`${bin}/${name}.seen`, 'utf8')) as ProgramStart;
   const ran = (name: string): boolean => existsSync(`${bin}/${name}.seen`);
   const forget = (name: string): void => rmSync(`${bin}/${name}.seen`, { force: true });
   return { bin, work: space.at('work'), pages, urls, opener, seen, ran, forget };

@@ -18,18 +18,18 @@ before(async () => {
 });
 after(() => rig[Symbol.asyncDispose]());
 
-interface Answered {
+interface ErrorAnswer {
   readonly status: number;
   readonly error: { readonly code: string; readonly message: string; readonly next: string };
 }
 
-async function post(path: string, body: string, token: string | null): Promise<Answered> {
+async function post(path: string, body: string, token: string | null): Promise<ErrorAnswer> {
   const headers = {
     'Content-Type': 'application/json',
     ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
   };
   const answer = await fetch(`http://127.0.0.1:${rig.port}${path}`, { method: 'POST', headers, body });
-  return { status: answer.status, error: ((await answer.json()) as { error: Answered['error'] }).error };
+  return { status: answer.status, error: ((await answer.json()) as { error: ErrorAnswer['error'] }).error };
 }
 
 const BRACKETS = `{"to":"ada","from":"bo","content":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`;
@@ -94,7 +94,7 @@ describe('a hostile body at every route that takes one', () => {
       const answer = await fetch(`http://127.0.0.1:${rig.port}${path}`, {
         headers: { Authorization: `Bearer ${TOKEN}` },
       });
-      const { error } = (await answer.json()) as { error: Answered['error'] };
+      const { error } = (await answer.json()) as { error: ErrorAnswer['error'] };
       return `${answer.status} ${error.message}; ${error.next}`;
     };
     assert.match(await get('/api/v1/decisions?state=x'), /^400 query.state must be one of open, all, not "x"; correct/);

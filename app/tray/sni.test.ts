@@ -45,14 +45,14 @@ const model = (parts: Partial<TrayModel> = {}): TrayModel => ({
   ...parts,
 });
 
-interface Started extends AsyncDisposable {
+interface SniScene extends AsyncDisposable {
   readonly driver: TrayDriver;
   readonly bus: SessionBus;
   readonly wanted: MenuAction[];
   readonly states: string[];
 }
 
-async function startTray(desktop: Desktop): Promise<Started> {
+async function startTray(desktop: Desktop): Promise<SniScene> {
   const bus = await openSessionBus({ env: desktop.env, log: silentLog, clock: realClock });
   assert.ok(bus.is === 'bus');
   const wanted: MenuAction[] = [];

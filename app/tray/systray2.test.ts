@@ -49,7 +49,7 @@ function model(rows: readonly MenuEntry[], parts: Partial<TrayModel> = {}, check
   };
 }
 
-interface Started extends AsyncDisposable {
+interface HelperScene extends AsyncDisposable {
   readonly driver: TrayDriver;
   readonly folder: string;
   readonly wanted: MenuAction[];
@@ -63,7 +63,7 @@ interface StartOptions {
   readonly second?: number;
 }
 
-function startTray({ binary = packaged, env = {}, second = 1000 }: StartOptions): Started {
+function startTray({ binary = packaged, env = {}, second = 1000 }: StartOptions): HelperScene {
   const folder = join(mkdtempSync(join(tmpdir(), 'hivebar-tray-')), 'helper');
   const wanted: MenuAction[] = [];
   const states: string[] = [];
@@ -89,7 +89,7 @@ function startTray({ binary = packaged, env = {}, second = 1000 }: StartOptions)
   };
 }
 
-const isOn = (tray: Started) => () => tray.states.at(-1) === 'on (tray helper)' || null;
+const isOn = (tray: HelperScene) => () => tray.states.at(-1) === 'on (tray helper)' || null;
 
 describe('the helper on a real panel', { skip: skipUnless(trayHelperMissing()) }, () => {
   let desktop: Desktop;

@@ -17,7 +17,7 @@ import {
 } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
-import { bench, type Measured, ms, quantile } from './harness.ts';
+import { bench, type Measurement, ms, quantile } from './harness.ts';
 import { mib, post, type Running, readCpuMs, readMemory, start, startTray, temporary, until } from './rig.ts';
 
 export const benches = [
@@ -31,7 +31,7 @@ export const benches = [
 const COUNT = 300;
 const IDLE_MS = 60_000;
 
-async function memory(): Promise<Measured> {
+async function memory(): Promise<Measurement> {
   const home = temporary();
   await using tray = await startTray(home);
   await using daemon = await startDaemon(home, 'ada');
@@ -56,7 +56,7 @@ async function bareNode(): Promise<number> {
   return rss;
 }
 
-async function twentyIdle(): Promise<Measured> {
+async function twentyIdle(): Promise<Measurement> {
   const home = temporary();
   await using tray = await startTray(home);
   await using stack = new AsyncDisposableStack();
@@ -72,7 +72,7 @@ async function twentyIdle(): Promise<Measured> {
   return { figure: `${percent.toFixed(2)} % over ${IDLE_MS / 1000} s`, floor: '', met: percent <= 1 };
 }
 
-async function changeToDaemon(): Promise<Measured> {
+async function changeToDaemon(): Promise<Measurement> {
   const home = temporary();
   await using tray = await startTray(home);
   await using daemon = await startDaemon(home, 'ada');
@@ -105,7 +105,7 @@ async function changeToDaemon(): Promise<Measured> {
   };
 }
 
-async function turnBoundaryRoundTrip(): Promise<Measured> {
+async function turnBoundaryRoundTrip(): Promise<Measurement> {
   const home = temporary();
   await using tray = await startTray(home);
   await using daemon = await startDaemon(home, 'ada');
@@ -131,7 +131,7 @@ async function turnBoundaryRoundTrip(): Promise<Measured> {
 }
 
 /** Killed, and started again: with mail that waits, and nobody at a boundary. */
-async function reconnect(): Promise<Measured> {
+async function reconnect(): Promise<Measurement> {
   const home = temporary();
   const tray = await startTray(home);
   await using daemon = await startDaemon(home, 'ada');

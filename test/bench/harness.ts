@@ -5,10 +5,10 @@ export interface Bench {
   /** What it must reach, in words: `<= 1.5 x the floor`. */
   readonly bar: string;
   /** Measures it, and its floor in the same run: the machine's own noise is in both. */
-  run(): Promise<Measured>;
+  run(): Promise<Measurement>;
 }
 
-export interface Measured {
+export interface Measurement {
   /** As a person reads it, with its unit: `1.2 / 8.4 ms`. */
   readonly figure: string;
   /** The least that this machine could do just now, or why there is no floor. */
@@ -18,7 +18,7 @@ export interface Measured {
 }
 
 /** For a `*.bench.ts`: `export const benches = [bench(...), ...]`. */
-export function bench(name: string, bar: string, run: () => Promise<Measured>): Bench {
+export function bench(name: string, bar: string, run: () => Promise<Measurement>): Bench {
   return { name, bar, run };
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bench, type Measured, ms, quantile } from './harness.ts';
+import { bench, type Measurement, ms, quantile } from './harness.ts';
 import { hostileHive } from './hostile-hive.ts';
 import { post, startTray, temporary } from './rig.ts';
 
@@ -16,7 +16,7 @@ export const benches = [
 
 const FOR_MS = 20_000;
 
-async function send(): Promise<Measured> {
+async function send(): Promise<Measurement> {
   const home = temporary();
   const folder = join(home, 'hivebar', 'config');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

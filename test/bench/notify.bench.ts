@@ -6,7 +6,7 @@ import { openSessionBus, type SessionBus } from '../../app/desktop/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Desktop, startDesktop } from '../kit/desktop/index.ts';
 import { type RecordedCall, startStandInDaemon } from '../kit/stand-in-notification-daemon.ts';
-import { bench, type Measured, ms, quantile } from './harness.ts';
+import { bench, type Measurement, ms, quantile } from './harness.ts';
 import { fileText, kijitoHome, packed, post, until } from './rig.ts';
 
 const SAMPLES = 20;
@@ -30,7 +30,7 @@ export const benches = [
   }),
 ];
 
-async function measured(desktop: Desktop, notified: ReadonlyMap<string, number>, floor: number): Promise<Measured> {
+async function measured(desktop: Desktop, notified: ReadonlyMap<string, number>, floor: number): Promise<Measurement> {
   const home = kijitoHome('http://127.0.0.1:1', { primary: { is: 'local' } });
   const dir = join(home, 'hivebar');
   const events = join(dir, 'events');

@@ -9,7 +9,7 @@ import type { Checkpoint, Persona, PollResult, Source } from '../../core/sources
 import { until } from '../kit/until.ts';
 import { createJumpingClock, type JumpingClock, type SourceRig, type SourceWorld } from './source-rig.ts';
 import { listHandles } from './source-store.ts';
-import { createDelivered, type Delivered, listTexts, type WatchedPersona, watchPersona } from './watch-source.ts';
+import { createDelivered, listTexts, type SinkRecord, type WatchedPersona, watchPersona } from './watch-source.ts';
 
 const UNSET: Checkpoint = { is: 'unset' };
 const never = new AbortController().signal;
@@ -180,7 +180,7 @@ interface OpenSource extends AsyncDisposable {
   readonly source: Source;
   readonly clock: JumpingClock;
   readonly watched: WatchedPersona;
-  readonly delivered: Delivered;
+  readonly delivered: SinkRecord;
   /** The first member unless another is named. */
   find(address?: string): Promise<Persona>;
 }

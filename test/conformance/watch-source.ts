@@ -12,16 +12,16 @@ import {
 } from '../../core/watcher/index.ts';
 
 /** What a sink holds of one persona, from one process to the next: its events, and the state that came with them. */
-export interface Delivered {
+export interface SinkRecord {
   readonly events: Event[];
   /** As JSON; null before the first process. */
   saved: string | null;
 }
 
-export const createDelivered = (): Delivered => ({ events: [], saved: null });
+export const createDelivered = (): SinkRecord => ({ events: [], saved: null });
 
 /** The texts of the messages that were delivered, in order. */
-export function listTexts({ events }: Delivered): readonly unknown[] {
+export function listTexts({ events }: SinkRecord): readonly unknown[] {
   return events.flatMap((event) => (event.event === 'new' ? [event.content] : []));
 }
 
@@ -34,7 +34,7 @@ export interface WatchedPersona {
 const never = new AbortController().signal;
 
 /** Continues where the process before ended; the first one finds an inbox that began in its time, so all of it is news. */
-export function watchPersona(source: Source, persona: Persona, clock: Clock, delivered: Delivered): WatchedPersona {
+export function watchPersona(source: Source, persona: Persona, clock: Clock, delivered: SinkRecord): WatchedPersona {
   const rules: WatcherRules = {
     persona: persona.id,
     address: persona.address,

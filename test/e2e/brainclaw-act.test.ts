@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProjectWire } from '../../app/status/wire-projects.ts';
-import { AGENT_SHELL, type Installed, installed, NOT_INSTALLED } from '../kit/brainclaw-server.ts';
+import { AGENT_SHELL, installed, NOT_INSTALLED, type ServerOnPath } from '../kit/brainclaw-server.ts';
 import { brainclaw, type Store, viewed } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
@@ -56,7 +56,7 @@ async function asked(tray: TrayProcess, params: object): Promise<{ readonly stat
   return { status: answer.status, body: await answer.text() };
 }
 
-const calls = (server: Installed) => server.list('called').map(({ params }) => params);
+const calls = (server: ServerOnPath) => server.list('called').map(({ params }) => params);
 
 describe('hivebar brainclaw act', () => {
   test('has brainclaw do it, as a person, and leaves no server behind', async () => {

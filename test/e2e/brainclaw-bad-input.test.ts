@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { brainclawCli, type Examined, startTail } from '../kit/brainclaw-cli.ts';
+import { brainclawCli, type DoctorReport, startTail } from '../kit/brainclaw-cli.ts';
 import { brainclaw, ended, LAST, line, NEXT, type Store } from '../kit/brainclaw-store.ts';
 
 interface Board {
@@ -11,13 +11,13 @@ interface Board {
 }
 
 /** What is wrong beside what is wrong in the data. */
-async function pollStore(store: Store): Promise<{ readonly board: Board; readonly examined: Examined }> {
+async function pollStore(store: Store): Promise<{ readonly board: Board; readonly examined: DoctorReport }> {
   const run = brainclawCli(store);
   const [board, doctor] = await Promise.all([run(['board', '--json']), run(['doctor', '--json'])]);
   assert.deepEqual([board.code, doctor.code], [0, 1], `${board.err}${doctor.err}`);
-  return { board: board.json<Board>(), examined: doctor.json<Examined>() };
+  return { board: board.json<Board>(), examined: doctor.json<DoctorReport>() };
 }
-const count = ({ findings }: Examined, what: string): number =>
+const count = ({ findings }: DoctorReport, what: string): number =>
   findings.filter((entry) => entry.what === what).reduce((sum, entry) => sum + entry.count, 0);
 
 /** Of the data with its last record ended: entities, cursor, lines that are none. */

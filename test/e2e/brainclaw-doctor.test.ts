@@ -14,17 +14,17 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { BrainclawFinding } from '../../core/sources/brainclaw/commands/doctor-journal.ts';
-import { brainclawCli, type Examined } from '../kit/brainclaw-cli.ts';
+import { brainclawCli, type DoctorReport } from '../kit/brainclaw-cli.ts';
 import { brainclaw, ended, LAST, line, type Store } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
 
-const examined = async (store: Store): Promise<Examined & { readonly code: number | null }> => {
+const examined = async (store: Store): Promise<DoctorReport & { readonly code: number | null }> => {
   const { code, json } = await brainclawCli(store)(['doctor', '--json']);
-  return { code, ...json<Examined>() };
+  return { code, ...json<DoctorReport>() };
 };
-const found = ({ findings }: Examined, what: string): BrainclawFinding | undefined =>
+const found = ({ findings }: DoctorReport, what: string): BrainclawFinding | undefined =>
   findings.find((entry) => entry.what === what);
-const names = ({ findings }: Examined, is: BrainclawFinding['is']): readonly string[] =>
+const names = ({ findings }: DoctorReport, is: BrainclawFinding['is']): readonly string[] =>
   findings.filter((entry) => entry.is === is).map(({ what, count }) => `${what} ${count}`);
 
 /** A journal that is in order, with so many records more. */
@@ -222,7 +222,7 @@ describe('the doctor', () => {
   test('ends with 3 when there is no store, or it cannot be read', async () => {
     using place = scratch();
     const nothing = await brainclawCli(place)(['doctor', '--json']);
-    assert.deepEqual([nothing.code, nothing.json<Examined>().clean], [3, false]);
+    assert.deepEqual([nothing.code, nothing.json<DoctorReport>().clean], [3, false]);
     using store = brainclaw();
     chmodSync(store.journal, 0);
     const wrap = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { simulateMail } from '../../core/sources/brainclaw/commands/simulated-items.ts';
 import type { SimulationSummary } from '../../core/sources/brainclaw/commands/simulation.ts';
-import { type BrainclawCli, brainclawCli, type Examined, startTail } from '../kit/brainclaw-cli.ts';
+import { type BrainclawCli, brainclawCli, type DoctorReport, startTail } from '../kit/brainclaw-cli.ts';
 import { DATA } from '../kit/brainclaw-store.ts';
 import { startCli } from '../kit/process.ts';
 import { scratch } from '../kit/scratch.ts';
@@ -60,7 +60,7 @@ describe('simulate', () => {
         Object.entries(inboxes).sort(),
       );
       const doctor = await run(['doctor', '--json']);
-      assert.deepEqual([doctor.code, doctor.json<Examined>().findings], [0, []]);
+      assert.deepEqual([doctor.code, doctor.json<DoctorReport>().findings], [0, []]);
       const texts = Object.entries(filesIn(join(store, 'events'))).filter(([name]) => name.startsWith('/seg-'));
       assert.equal(texts.length, segments);
       assert.equal(
@@ -138,7 +138,7 @@ describe('simulate', () => {
     await using tail = startTail(place, ['--since', '0', '--json']);
     await tail.until('more than there was', () => tail.lines.length > 120);
     for (let poll = 0; poll < 3; poll += 1) {
-      const { findings } = (await brainclawCli(place)(['doctor', '--json'])).json<Examined>();
+      const { findings } = (await brainclawCli(place)(['doctor', '--json'])).json<DoctorReport>();
       const defects = findings.filter(({ is }) => is === 'defect');
       assert.deepEqual(defects, []);
     }

@@ -12,7 +12,7 @@ import { until } from '../kit/until.ts';
 const BOARD = 'bc-prj_lab0001';
 const AGENTS = ['claude-code', 'codex', 'github-copilot', 'hermes'].map((agent) => `${BOARD}-${agent}`);
 
-interface Saved {
+interface StoreState {
   readonly store: string;
 }
 
@@ -102,7 +102,7 @@ describe('a project in the tray process', () => {
       await tray.stop();
     }
     assert.deepEqual(delivered(home, BOARD), ['new state:act_c0']);
-    const saved = JSON.parse(readFileSync(home.at('brainclaw', `${BOARD}.cursor.json`), 'utf8')) as Saved;
+    const saved = JSON.parse(readFileSync(home.at('brainclaw', `${BOARD}.cursor.json`), 'utf8')) as StoreState;
     assert.equal(saved.store, store.root);
     await using again = await home.start([], env);
     await waitForUnread(again, 21);

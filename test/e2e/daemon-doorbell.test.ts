@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { wireTo } from '../kit/daemon-link.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../kit/daemon-process.ts';
-import { type Called, hookMachine } from '../kit/hook-call.ts';
+import { type HookCallResult, hookMachine } from '../kit/hook-call.ts';
 import { needs } from '../kit/require.ts';
 import { until } from '../kit/until.ts';
 import { referenceUpstream } from '../kit/upstream/index.ts';
@@ -15,13 +15,13 @@ const LINE = /hivebar: work waits for acme\/ada; fetch it now: hivebar daemon dr
 function createHooks(home: DaemonHome) {
   const m = hookMachine();
   return {
-    call: (event: string, given: Readonly<Record<string, unknown>> = {}): Promise<Called> =>
+    call: (event: string, given: Readonly<Record<string, unknown>> = {}): Promise<HookCallResult> =>
       m.hook(event, given, { persona: 'ada', env: { ...home.env } }),
     [Symbol.dispose]: () => m[Symbol.dispose](),
   };
 }
 
-const isRung = ({ code, stdout, stderr }: Called): boolean => {
+const isRung = ({ code, stdout, stderr }: HookCallResult): boolean => {
   assert.deepEqual([code, stderr], [0, '']);
   if (stdout === '') return false;
   assert.match(stdout, LINE);

@@ -7,16 +7,17 @@ import { type DaemonConfig, formatDoorbellLine, type Handlers, type RingAnswer }
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { ADA_CONFIG, configIn, linkIn, notingHandlers, placesIn } from '../kit/daemon-link.ts';
-import { type Called, type HookMachine, hookMachine } from '../kit/hook-call.ts';
+import { type HookCallResult, type HookMachine, hookMachine } from '../kit/hook-call.ts';
 import { until } from '../kit/until.ts';
 
 const ADA = { persona: 'ada' } as const;
 const LINE = formatDoorbellLine(ADA_CONFIG);
 
-const passed = ({ code, stdout, stderr }: Called): void => assert.deepEqual([code, stdout, stderr], [0, '', '']);
+const passed = ({ code, stdout, stderr }: HookCallResult): void =>
+  assert.deepEqual([code, stdout, stderr], [0, '', '']);
 
 /** What an agent reads of an answer, and nothing else is in it. */
-function rungWith(line: string, { code, stdout, stderr }: Called): void {
+function rungWith(line: string, { code, stdout, stderr }: HookCallResult): void {
   assert.deepEqual([code, stderr], [0, '']);
   const answer = JSON.parse(stdout) as Record<string, unknown>;
   const { hookSpecificOutput: output } = answer as { readonly hookSpecificOutput?: Record<string, unknown> };

@@ -5,10 +5,10 @@ import { wireTo } from '../kit/daemon-link.ts';
 import { type DaemonHome, type DaemonProcess, daemonHome } from '../kit/daemon-process.ts';
 import { until } from '../kit/until.ts';
 import {
-  type Recorded,
   type ReferenceUpstream,
   referenceUpstream,
   type UpstreamPersona,
+  type WireEvent,
 } from '../kit/upstream/index.ts';
 
 interface Scene extends AsyncDisposable {
@@ -73,7 +73,7 @@ async function allIsDrained(s: Scene): Promise<void> {
 }
 
 /** Kills it when this was recorded; what it says in the same moment is not heard any more. */
-function killAt(up: ReferenceUpstream, pid: () => number, is: (entry: Recorded) => boolean): Disposable {
+function killAt(up: ReferenceUpstream, pid: () => number, is: (entry: WireEvent) => boolean): Disposable {
   return up.recording.hear((entry) => {
     if (pid() > 0 && is(entry)) process.kill(pid(), 'SIGKILL');
   });

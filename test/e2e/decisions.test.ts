@@ -14,7 +14,7 @@ import { until } from '../kit/until.ts';
 
 const ASK = ['decision', 'create', '--as', 'ada', '--option', 'a=the long way', '--option', 'b:Short=the short way'];
 
-interface Shown {
+interface DecisionView {
   readonly id: number;
   readonly state: string;
   readonly choice: string | null;
@@ -26,11 +26,11 @@ interface Shown {
 async function ask(home: TrayHome, ...more: string[]): Promise<number> {
   const { code, stdout, stderr } = await home.run([...ASK, '--json', ...more, 'Which way?']);
   assert.deepEqual([code, stderr], [0, ''], stdout);
-  return (JSON.parse(stdout) as Shown).id;
+  return (JSON.parse(stdout) as DecisionView).id;
 }
 
-async function show(home: TrayHome, id: number): Promise<Shown> {
-  return JSON.parse((await home.run(['decision', 'show', String(id), '--json'])).stdout) as Shown;
+async function show(home: TrayHome, id: number): Promise<DecisionView> {
+  return JSON.parse((await home.run(['decision', 'show', String(id), '--json'])).stdout) as DecisionView;
 }
 
 /** What was pushed to ada, by key; read without any command of ours, which would mend first. */
@@ -280,7 +280,7 @@ describe('processes that answer', () => {
       home.run(['decision', 'respond', String(id), '--select', i % 2 === 0 ? 'a' : 'b', '--by', `p${i}`, '--json']),
     );
     const ended = await Promise.all(answers);
-    const reported = ended.map(({ stdout }) => JSON.parse(stdout) as { accepted: boolean; decision: Shown });
+    const reported = ended.map(({ stdout }) => JSON.parse(stdout) as { accepted: boolean; decision: DecisionView });
     assert.equal(reported.filter(({ accepted }) => accepted).length, 1);
     assert.deepEqual(
       ended.map(({ code }) => code),
@@ -289,7 +289,8 @@ describe('processes that answer', () => {
     const { choice, by } = await show(home, id);
     assert.equal(by, `p${reported.findIndex(({ accepted }) => accepted)}`);
     for (const { decision } of reported) assert.deepEqual([decision.choice, decision.by], [choice, by]);
-    for (const { stdout } of await Promise.all(waits)) assert.equal((JSON.parse(stdout) as Shown).choice, choice);
+    for (const { stdout } of await Promise.all(waits))
+      assert.equal((JSON.parse(stdout) as DecisionView).choice, choice);
     assert.deepEqual(pushed(home), [`hivebar:decision:${id}`]);
   });
 
@@ -388,20 +389,20 @@ describe('beside the tray process', () => {
     await waiting.says(/decision 1 asked/);
     const authorization = { authorization: `Bearer ${tray.token}` };
     const listed = (await (await fetch(`${tray.url}/api/v1/decisions`, { headers: authorization })).json()) as {
-      decisions: Shown[];
+      decisions: DecisionView[];
     };
     assert.deepEqual(
       listed.decisions.map(({ id }) => id),
       [1],
     );
-    type Decided = { readonly result: { readonly accepted: boolean; readonly decision: Shown } };
+    type DecideAnswer = { readonly result: { readonly accepted: boolean; readonly decision: DecisionView } };
     const decide = async (select: string) =>
-      ((await tray.post('/api/v1/actions/decide', { decision: 1, select })) as Decided).result;
+      ((await tray.post('/api/v1/actions/decide', { decision: 1, select })) as DecideAnswer).result;
     assert.equal((await decide('b')).accepted, true);
     const late = await decide('a');
     assert.deepEqual([late.accepted, late.decision.choice], [false, 'b']);
     assert.equal((await waiting.ended()).code, 0);
-    assert.equal((JSON.parse(waiting.lines.join('')) as Shown).choice, 'b');
+    assert.equal((JSON.parse(waiting.lines.join('')) as DecisionView).choice, 'b');
     await until('its event', () => home.mail('ada').length === 1);
     await tray.persona('ada', ({ unread, cursor }) => cursor === 1 && unread === 0);
   });

@@ -55,7 +55,7 @@ class Bus implements AsyncDisposable {
   }
 }
 
-interface Notified {
+interface NotificationTitle {
   readonly replaces: number;
   readonly title: string;
 }
@@ -81,7 +81,7 @@ class Daemon implements AsyncDisposable {
     return daemon;
   }
 
-  get notified(): readonly Notified[] {
+  get notified(): readonly NotificationTitle[] {
     return this.calls.flatMap(({ member, args }) =>
       member === 'Notify' ? [{ replaces: Number(args[1]), title: String(args[3]) }] : [],
     );

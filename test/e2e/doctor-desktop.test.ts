@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { type Desktop, type DesktopOptions, desktopMissing, skipUnless, startDesktop } from '../kit/desktop/index.ts';
-import { type Doctored, doctor } from '../kit/doctor.ts';
+import { type DoctorRun, doctor } from '../kit/doctor.ts';
 import { trayHome } from '../kit/tray-process.ts';
 
 const skip = skipUnless(desktopMissing());
@@ -11,7 +11,7 @@ const NAMES = ['DBUS_SESSION_BUS_ADDRESS', 'DISPLAY', 'XDG_CURRENT_DESKTOP', 'XD
 const on = ({ env }: Desktop): Record<string, string> =>
   Object.fromEntries(NAMES.map((name) => [name, env[name] ?? '']));
 
-async function doctorOn(options: DesktopOptions, env: Readonly<Record<string, string>> = {}): Promise<Doctored> {
+async function doctorOn(options: DesktopOptions, env: Readonly<Record<string, string>> = {}): Promise<DoctorRun> {
   await using desktop = await startDesktop(options);
   using home = trayHome();
   return await doctor(home, { ...on(desktop), ...env });

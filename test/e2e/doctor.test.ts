@@ -15,7 +15,7 @@ import { createServer as createHttp } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Doctored, doctor } from '../kit/doctor.ts';
+import { type DoctorRun, doctor } from '../kit/doctor.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 
@@ -157,7 +157,7 @@ describe('hivebar doctor, where Hivebar does not run', () => {
 
 describe('the port', () => {
   /** A listener at 127.0.0.1 that does `talk` with each connection, and what doctor says of it. */
-  async function portWith(talk: (socket: Socket) => void, http?: Server): Promise<Doctored> {
+  async function portWith(talk: (socket: Socket) => void, http?: Server): Promise<DoctorRun> {
     using home = trayHome();
     const sockets = new Set<Socket>();
     const server = http ?? createServer(talk);
@@ -214,7 +214,7 @@ describe('the port', () => {
 });
 
 describe('a configured hive', () => {
-  const withHive = async (base: string, more: object = {}): Promise<Doctored> => {
+  const withHive = async (base: string, more: object = {}): Promise<DoctorRun> => {
     using home = trayHome({ primary: { is: 'kijito', base }, ...more });
     return await doctor(home);
   };
@@ -239,7 +239,7 @@ describe('a configured hive', () => {
   });
 
   test('that is no hive, or never answers, or wants a token', async () => {
-    const answers = async (listener: Parameters<typeof createHttp>[1]): Promise<Doctored> => {
+    const answers = async (listener: Parameters<typeof createHttp>[1]): Promise<DoctorRun> => {
       const server = createHttp(listener as never);
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       try {

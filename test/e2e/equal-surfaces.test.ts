@@ -51,14 +51,14 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 );
 
 /** One persona as some surface shows it. `unread` null: it says that it does not know. */
-interface Shown {
+interface PersonaNumbers {
   readonly unread: number | null;
   readonly isDown: boolean;
 }
 
 /** What any surface says: who is there, and the sum. Who is hidden is not there. */
 interface SurfaceState {
-  readonly personas: Readonly<Record<string, Shown>>;
+  readonly personas: Readonly<Record<string, PersonaNumbers>>;
   readonly unread: number | null;
 }
 
@@ -132,7 +132,7 @@ function ofMetrics(text: string, hidden: ReadonlySet<string>): SurfaceState {
   };
   const sum = /^hivebar_unread (\S+)$/m.exec(text)?.[1];
   const shown = ALL.filter((id) => !hidden.has(id));
-  const readShown = (id: Id): Shown => ({
+  const readShown = (id: Id): PersonaNumbers => ({
     unread: value('hivebar_persona_unread', id),
     isDown: value('hivebar_persona_up', id) === 0,
   });
@@ -239,7 +239,10 @@ async function freePort(): Promise<number> {
 
 /** A menu says less where an inbox was never seen: a row that is down has no number then. */
 function asMenu({ personas, unread }: SurfaceState): SurfaceState {
-  const toMenuShown = ({ unread: n, isDown }: Shown): Shown => ({ unread: isDown ? (n ?? 0) : n, isDown });
+  const toMenuShown = ({ unread: n, isDown }: PersonaNumbers): PersonaNumbers => ({
+    unread: isDown ? (n ?? 0) : n,
+    isDown,
+  });
   return {
     personas: Object.fromEntries(Object.entries(personas).map(([id, persona]) => [id, toMenuShown(persona)])),
     unread,

@@ -30,7 +30,7 @@ async function sleeper(): Promise<Sleeper> {
   return { pid, startKey: state?.is === 'running' ? state.startKey : '', end, [Symbol.asyncDispose]: end };
 }
 
-interface Shown {
+interface CitizenAgentRow {
   readonly gardenId: string;
   readonly agent: string;
   readonly agentReasons: readonly string[];
@@ -39,9 +39,9 @@ interface Shown {
 
 /** What both commands say of each citizen, which is the same. */
 async function agents(run: GardenCli): Promise<(label: string) => readonly unknown[]> {
-  const { citizens } = (await run(['status', '--json'])).json<{ citizens: readonly Shown[] }>();
-  const { peers } = (await run(['peers', '--json'])).json<{ peers: readonly Shown[] }>();
-  const listAgents = (all: readonly Shown[]) =>
+  const { citizens } = (await run(['status', '--json'])).json<{ citizens: readonly CitizenAgentRow[] }>();
+  const { peers } = (await run(['peers', '--json'])).json<{ peers: readonly CitizenAgentRow[] }>();
+  const listAgents = (all: readonly CitizenAgentRow[]) =>
     all.map(({ gardenId, agent, agentReasons }) => [gardenId, agent, agentReasons]);
   assert.deepEqual(listAgents(peers), listAgents(citizens));
   return (label) => {
@@ -182,8 +182,8 @@ describe('a marker', () => {
   test('of the data is shown as the reference judged it, and what is none is said', async () => {
     using store = garden('store');
     const { code, json } = await gardenCli(store)(['marker', 'show', '--json']);
-    const { receivers, senders, defects } = json<Record<'receivers' | 'senders' | 'defects', readonly Seen[]>>();
-    const seen = (all: readonly Seen[]) => all.map(({ filename, owner }) => [filename, owner]);
+    const { receivers, senders, defects } = json<Record<'receivers' | 'senders' | 'defects', readonly MarkerRow[]>>();
+    const seen = (all: readonly MarkerRow[]) => all.map(({ filename, owner }) => [filename, owner]);
     assert.equal(code, 0);
     assert.deepEqual(seen(receivers), [
       ['20260614T100228-f3f6e5.json', 'dead'],
@@ -197,7 +197,7 @@ describe('a marker', () => {
   });
 });
 
-interface Seen {
+interface MarkerRow {
   readonly filename: string;
   readonly owner: string;
 }

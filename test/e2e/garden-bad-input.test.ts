@@ -13,11 +13,11 @@ interface Defect {
   readonly filename: string;
   readonly message: string;
 }
-interface Listed {
+interface CitizenList {
   readonly citizens: readonly { readonly gardenId: string }[];
   readonly defects: readonly Defect[];
 }
-interface Drained {
+interface MailDrain {
   readonly messages: readonly { readonly file: string }[];
   readonly left: readonly Defect[];
 }
@@ -72,7 +72,7 @@ describe('a record that is no file of the store', () => {
     mkdirSync(at('cccccc'));
     writeFileSync(at('dddddd'), good.padEnd(300 * 1024));
     const { code, json } = await gardenCli(store)(['list', '--json']);
-    const { citizens, defects } = json<Listed>();
+    const { citizens, defects } = json<CitizenList>();
     assert.deepEqual([code, citizens.length, defects.length], [0, 18, 12]);
     assert.equal(findMessage(defects, name('aaaaaa')), 'is a symlink, which is never followed');
     assert.equal(findMessage(defects, name('bbbbbb')), 'is a pipe, socket or device, not a file');
@@ -89,7 +89,7 @@ describe('a record that is no file of the store', () => {
     const foreign = join(store.places.sessions, `${findCitizenId('cc-read')}.meta.json`);
     chownSync(foreign, SOMEBODY, SOMEBODY);
     const run = gardenCli(store);
-    const { citizens, defects } = (await run(['list', '--json'])).json<Listed>();
+    const { citizens, defects } = (await run(['list', '--json'])).json<CitizenList>();
     assert.equal(citizens.length, 17);
     assert.equal(
       findMessage(defects, `${findCitizenId('cc-read')}.meta.json`),
@@ -99,7 +99,7 @@ describe('a record that is no file of the store', () => {
     assert.equal(sent.code, 1);
     assert.match(sent.err, /whose files are not believed$/m);
     chownSync(store.places.sessions, SOMEBODY, SOMEBODY);
-    assert.equal((await run(['list', '--json'])).json<Listed>().citizens.length, 18); // all of the store is theirs
+    assert.equal((await run(['list', '--json'])).json<CitizenList>().citizens.length, 18); // all of the store is theirs
   });
 });
 
@@ -126,11 +126,11 @@ describe('what is in a box and no message', () => {
     ];
     const pairs = (all: readonly Defect[]) => all.map(({ filename, message }) => [filename, message]).sort();
     const peeked = await run(['mail', 'peek', '--id', id, '--json']);
-    assert.deepEqual(pairs(peeked.json<Listed>().defects), expected);
+    assert.deepEqual(pairs(peeked.json<CitizenList>().defects), expected);
     const { diagnostics } = (await run(['status', '--json'])).json<{ diagnostics: readonly Defect[] }>();
     for (const [name, why] of expected) assert.equal(findMessage(diagnostics, `meta-mailbox/${id}/${name}`), why);
     const read = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
-    const { messages, left } = read.json<Drained>();
+    const { messages, left } = read.json<MailDrain>();
     assert.equal(read.code, 1);
     assert.equal(messages.length, 2);
     assert.deepEqual(pairs(left), [...expected, [file(3), 'is still being written']].sort());
@@ -148,14 +148,14 @@ describe('what is in a box and no message', () => {
       await until('a body that begins', () => store.box(id)?.includes(late) === true);
       const { code, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
       assert.equal(code, 1);
-      assert.deepEqual(json<Drained>().left, [{ filename: late, message: 'is still being written' }]);
-      assert.equal(json<Drained>().messages.length, 2);
+      assert.deepEqual(json<MailDrain>().left, [{ filename: late, message: 'is still being written' }]);
+      assert.equal(json<MailDrain>().messages.length, 2);
     } finally {
       writer.kill('SIGKILL');
       await gone;
     }
     const { code, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
-    assert.deepEqual([code, json<Drained>().messages.map((message) => message.file)], [0, [late]]);
+    assert.deepEqual([code, json<MailDrain>().messages.map((message) => message.file)], [0, [late]]);
   });
 
   test('nor is a box that is a symlink, also not for a message to it', async () => {

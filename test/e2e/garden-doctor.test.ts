@@ -9,7 +9,7 @@ interface Defect {
   readonly filename: string;
   readonly message: string;
 }
-interface Examined {
+interface GardenExamination {
   readonly certified: boolean;
   readonly citizens: number;
   readonly defects: readonly Defect[];
@@ -24,7 +24,7 @@ describe('the doctor', () => {
     using store = garden('store');
     const before = store.tree();
     const { code, json } = await gardenCli(store)(['doctor', '--json']);
-    const { certified, citizens, defects, notes } = json<Examined>();
+    const { certified, citizens, defects, notes } = json<GardenExamination>();
     assert.deepEqual([code, certified, citizens], [1, false, 18]);
     const bad = ['00bad1', '00bad2', '00bad3', '00bad4', '00bad5', '00bad6', '00d0b1', '00d0b2'];
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('the doctor', () => {
       rmSync(store.places[directory], { recursive: true });
       writeFileSync(store.places[directory], 'no directory');
       const { code, json, err } = await gardenCli(store)(['doctor', '--json']);
-      assert.deepEqual([code, json<Examined>().certified], [3, false], directory);
+      assert.deepEqual([code, json<GardenExamination>().certified], [3, false], directory);
       assert.ok(json<{ unreadable: string }>().unreadable.includes(store.places[directory]));
       assert.ok(err.includes(store.places[directory]));
       if (directory === 'receivers') continue; // mail does not depend on it
@@ -140,7 +140,7 @@ describe('the registry of capabilities', () => {
     const examine = async (content: string): Promise<readonly unknown[]> => {
       writeFileSync(named, content);
       const { code, json } = await run(['doctor', '--capabilities', 'registry.json', '--json']);
-      return [code, ...json<Examined>().defects.map(({ filename, message }) => [filename, message])];
+      return [code, ...json<GardenExamination>().defects.map(({ filename, message }) => [filename, message])];
     };
     assert.deepEqual(await examine(text()), [0]);
     assert.deepEqual(await examine(text({ codex: entry('self-fetch', 'threadId') })), [

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { complaintsIn, gardenCli } from '../kit/garden-cli.ts';
 import { EXPECTED, EXPECTED_V3, findCitizenId, garden } from '../kit/garden-store.ts';
 
-interface Listed {
+interface GardenListing {
   readonly citizens: readonly Readonly<Record<string, unknown>>[];
   readonly defects: readonly { readonly filename: string; readonly message: string }[];
 }
@@ -19,7 +19,7 @@ describe('garden check 1: the list', () => {
     const run = gardenCli(store);
     const before = store.tree();
     const { code, err, json } = await run(['list', '--json']);
-    const { citizens, defects } = json<Listed>();
+    const { citizens, defects } = json<GardenListing>();
     assert.deepEqual([code, err, citizens.length, defects.length], [0, '', 18, 8]);
     const doubles = ['20260614T120007-00d0b1', '20260614T120008-00d0b2'];
     const { identities, errors } = EXPECTED.listAllMetaIdentities;
@@ -43,7 +43,7 @@ describe('garden check 1: the list', () => {
 
   test('with --seed-compat is that of the reference, field by field', async () => {
     using store = garden('store');
-    const { citizens, defects } = (await gardenCli(store)(['list', '--seed-compat', '--json'])).json<Listed>();
+    const { citizens, defects } = (await gardenCli(store)(['list', '--seed-compat', '--json'])).json<GardenListing>();
     assert.deepEqual([citizens.length, defects.length], [20, 6]);
     assert.deepEqual(citizens, EXPECTED.listAllMetaIdentities.identities);
     assert.deepEqual(defects, EXPECTED.listAllMetaIdentities.errors);
@@ -51,7 +51,7 @@ describe('garden check 1: the list', () => {
 
   test('of the later generation has its citizens, and one of the second schema beside them', async () => {
     using store = garden('store-v3');
-    const { citizens, defects } = (await gardenCli(store)(['list', '--json'])).json<Listed>();
+    const { citizens, defects } = (await gardenCli(store)(['list', '--json'])).json<GardenListing>();
     const ids = EXPECTED_V3.list.identities.map(({ gardenId }) => gardenId);
     assert.deepEqual(
       citizens.filter(({ schemaVersion }) => schemaVersion === 3),
@@ -101,7 +101,7 @@ describe('which store is meant', () => {
     using store = garden('store');
     const run = gardenCli(store);
     const count = async (env: Record<string, string>, named: string | null = null): Promise<number> =>
-      (await run(['list', '--json'], { env, store: named })).json<Listed>().citizens.length;
+      (await run(['list', '--json'], { env, store: named })).json<GardenListing>().citizens.length;
     const sessions = store.places.sessions;
     assert.equal(await count({}), 0);
     assert.equal(await count({ PI_CODING_AGENT_DIR: store.store }), 18);
@@ -173,7 +173,7 @@ describe('one citizen', () => {
 interface Status {
   readonly unread: number;
   readonly citizens: readonly (Readonly<Record<string, unknown>> & { readonly gardenId: string })[];
-  readonly diagnostics: Listed['defects'];
+  readonly diagnostics: GardenListing['defects'];
 }
 
 describe('garden check 2: the status', () => {

@@ -11,7 +11,7 @@ const KILLER = import.meta.resolve('../kit/kill-at-step.mjs');
 
 const signal = new AbortController().signal;
 
-interface Drained {
+interface MailboxDrain {
   readonly gardenId: string;
   readonly messages: readonly { readonly file: string; readonly stem: string; readonly body: string }[];
   readonly readAt: string | null;
@@ -32,7 +32,7 @@ describe('garden check 4: mail read', () => {
       const run = gardenCli(store);
       const id = findCitizenId(label);
       const first = await run(['mail', 'read', '--id', id, '--json'], own(id));
-      const { messages, readAt, left } = first.json<Drained>();
+      const { messages, readAt, left } = first.json<MailboxDrain>();
       assert.deepEqual([first.code, first.err, left], [0, '', []]);
       assert.deepEqual(
         messages.map(({ file, body }) => ({ file, body })),
@@ -84,7 +84,7 @@ describe('the box of another', () => {
     await refused(['--as', other], { HIVEBAR_PERSONA: `garden-${id}` }, new RegExp(`you are ${other}`));
     assert.deepEqual(store.tree(), before);
     const output = await run(['mail', 'read', '--id', id, '--not-mine', '--json']);
-    assert.deepEqual([output.code, output.json<Drained>().messages.length], [0, 3]);
+    assert.deepEqual([output.code, output.json<MailboxDrain>().messages.length], [0, 3]);
   });
 
   test('is one’s own with --as, and by the marker of a process above', async () => {
@@ -94,7 +94,7 @@ describe('the box of another', () => {
       const written = ['marker', 'write', kind, '--id', id, '--pid', `${process.pid}`];
       if (kind !== 'as') assert.equal((await run(written)).code, 0);
       const { code, json } = await run(['mail', 'read', '--id', id, '--json', ...(kind === 'as' ? ['--as', id] : [])]);
-      assert.deepEqual([code, json<Drained>().messages.length], [0, 3], kind);
+      assert.deepEqual([code, json<MailboxDrain>().messages.length], [0, 3], kind);
     }
   });
 
@@ -185,7 +185,7 @@ describe('garden check 5: mail send', () => {
       `${(state as { lastEnqueuedAt: string }).lastEnqueuedAt}\n`,
       readFileSync(signalPath ?? '', 'utf8'),
     );
-    const { messages } = (await run(['mail', 'read', '--id', id, '--as', id, '--json'])).json<Drained>();
+    const { messages } = (await run(['mail', 'read', '--id', id, '--as', id, '--json'])).json<MailboxDrain>();
     assert.deepEqual(
       messages.map(({ body }) => body),
       ['two words', text],
@@ -355,11 +355,11 @@ describe('garden check 9: a doorbell and readers at once', () => {
         await pause(7);
       }
     };
-    const read: Drained['messages'][number][] = [];
+    const read: MailboxDrain['messages'][number][] = [];
     const reading = async (): Promise<void> => {
       for (let isLast = false; ; ) {
         const { code, err, json } = await run(['mail', 'read', '--id', id, '--as', id, '--json']);
-        const { messages, left } = json<Drained>();
+        const { messages, left } = json<MailboxDrain>();
         assert.ok(code === 0 || left.length > 0, err);
         read.push(...messages);
         if (isLast && messages.length === 0 && left.length === 0) return;

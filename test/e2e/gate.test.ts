@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { runCli } from '../kit/process.ts';
 import { type Scratch, scratch } from '../kit/scratch.ts';
 
-interface Checked {
+interface GateCheckJson {
   readonly decision: string;
   readonly reason: string;
   readonly results: readonly { readonly gate_id: string; readonly satisfied: boolean; readonly mode: string }[];
@@ -22,7 +22,7 @@ async function gate(space: Scratch, line: string | readonly string[], env: Reado
 
 async function checked(space: Scratch, line: string, env?: Readonly<Record<string, string>>) {
   const { code, stdout, stderr } = await gate(space, `${line} --json`, env);
-  return { code, stderr, verdict: JSON.parse(stdout) as Checked };
+  return { code, stderr, verdict: JSON.parse(stdout) as GateCheckJson };
 }
 
 async function good(space: Scratch, line: string | readonly string[], env?: Readonly<Record<string, string>>) {

@@ -42,12 +42,12 @@ test('the queue is locked, the store is locked and stdin is left open: 0 in time
   assert.doesNotMatch(stdout, /from the store/);
 });
 
-interface Held extends Disposable {
+interface QueueLock extends Disposable {
   readonly isHeld: boolean;
 }
 
 /** Another process has both the queue and the copy beside it. */
-async function lockedQueue(path: string): Promise<Held> {
+async function lockedQueue(path: string): Promise<QueueLock> {
   const holders = [path, `${path}.draining`].map((file) => spawn('python3', ['-c', FLOCK_HOLDER, file]));
   for (const { stdout } of holders) assert.match(String((await once(stdout, 'data'))[0]), /^got/);
   return {

@@ -8,17 +8,18 @@ import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { FLOCK_HOLDER, NO_PYTHON } from '../kit/flock-holder.ts';
-import { type Called, type HookMachine, hookMachine } from '../kit/hook-call.ts';
+import { type HookCallResult, type HookMachine, hookMachine } from '../kit/hook-call.ts';
 import { needs } from '../kit/require.ts';
 
 const ADA = { persona: 'ada' } as const;
 /** A second for the hook, the rest for the start of node on a busy machine. */
 const IN_TIME_MS = 15_000;
 
-const passed = ({ code, stdout, stderr }: Called): void => assert.deepEqual([code, stdout, stderr], [0, '', '']);
+const passed = ({ code, stdout, stderr }: HookCallResult): void =>
+  assert.deepEqual([code, stdout, stderr], [0, '', '']);
 
 /** Silence for the harness, one line for who looks at the log. */
-function silentWith(words: RegExp, { code, stdout, stderr, ms }: Called): void {
+function silentWith(words: RegExp, { code, stdout, stderr, ms }: HookCallResult): void {
   assert.deepEqual([code, stdout], [0, ''], stderr);
   assert.match(stderr, words);
   assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
@@ -30,20 +31,20 @@ async function push(m: HookMachine, text: string, ...flags: readonly string[]): 
   assert.equal(code, 0, stderr);
 }
 
-const parseContext = ({ stdout }: Called): string => {
+const parseContext = ({ stdout }: HookCallResult): string => {
   const { hookSpecificOutput } = JSON.parse(stdout) as {
     readonly hookSpecificOutput: { readonly additionalContext: string };
   };
   return hookSpecificOutput.additionalContext;
 };
-const parseReason = ({ stdout }: Called): string => {
+const parseReason = ({ stdout }: HookCallResult): string => {
   const { decision, reason } = JSON.parse(stdout) as { readonly decision: string; readonly reason: string };
   assert.equal(decision, 'block');
   return reason;
 };
 
 /** The harness may go on; the person may be told something. */
-function allowed({ code, stdout }: Called): void {
+function allowed({ code, stdout }: HookCallResult): void {
   assert.equal(code, 0);
   if (stdout !== '') assert.deepEqual(Object.keys(JSON.parse(stdout) as object), ['systemMessage']);
 }

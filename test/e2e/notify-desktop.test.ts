@@ -5,12 +5,19 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Desktop, desktopMissing, poll, type Shown, skipUnless, startDesktop } from '../kit/desktop/index.ts';
+import {
+  type Desktop,
+  desktopMissing,
+  type NotificationRecord,
+  poll,
+  skipUnless,
+  startDesktop,
+} from '../kit/desktop/index.ts';
 import { pushedTo, REDIRECTED, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
 const skip = skipUnless(desktopMissing());
 const DAEMON = { dest: 'org.freedesktop.Notifications', path: '/org/freedesktop/Notifications' } as const;
-interface Decided {
+interface DecisionJson {
   readonly id: number;
   readonly state: string;
   readonly choice: string | null;
@@ -67,14 +74,14 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
   }
 
   /** Opens dunst's menu, in which every button of every banner is a line, and takes the one of this banner. */
-  async function press(banner: Shown, button: string): Promise<void> {
+  async function press(banner: NotificationRecord, button: string): Promise<void> {
     const place = banner.actions.indexOf(button);
     assert.ok(place > 0, `no button ${button}, only ${banner.actions}`);
     writeFileSync(at('choice'), `[${banner.id},${banner.actions[place - 1]}]`);
     await desktop.bus.call({ ...DAEMON, iface: 'org.dunstproject.cmd0', member: 'ContextMenuCall' });
   }
 
-  async function mail(to: string, content: string, from = 'river'): Promise<Shown> {
+  async function mail(to: string, content: string, from = 'river'): Promise<NotificationRecord> {
     await tray.post('/api/send', { to, from, content });
     return await desktop.notifications.wait(new RegExp(`^${to}: `));
   }
@@ -199,20 +206,25 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
       'Which <way>?',
     ]);
     assert.deepEqual([code, stderr], [0, ''], stdout);
-    return (JSON.parse(stdout) as Decided).id;
+    return (JSON.parse(stdout) as DecisionJson).id;
   }
 
-  async function shownDecision(id: number, fits: (decision: Decided) => boolean = () => true): Promise<Decided> {
+  async function shownDecision(
+    id: number,
+    fits: (decision: DecisionJson) => boolean = () => true,
+  ): Promise<DecisionJson> {
     return await poll(
       () => `decision ${id}`,
       async () => {
-        const decision = JSON.parse((await home.run(['decision', 'show', String(id), '--json'])).stdout) as Decided;
+        const decision = JSON.parse(
+          (await home.run(['decision', 'show', String(id), '--json'])).stdout,
+        ) as DecisionJson;
         return fits(decision) ? decision : null;
       },
     );
   }
 
-  async function gone({ id, summary }: Shown): Promise<void> {
+  async function gone({ id, summary }: NotificationRecord): Promise<void> {
     await poll(
       () => `the end of "${summary}"`,
       async () => !(await desktop.notifications.open()).some((shown) => shown.id === id) || null,

@@ -17,7 +17,7 @@ const { observer, inbox } = EXPECTED;
 let browser: Browser | null = null;
 after(() => browser?.close());
 
-interface Watched extends AsyncDisposable {
+interface ProjectScene extends AsyncDisposable {
   readonly store: Store;
   readonly home: TrayHome;
   readonly tray: TrayProcess;
@@ -29,7 +29,7 @@ async function watched(
   prepare: (store: Store) => void = () => {},
   brainclawSettings: object = {},
   createEnv: (store: Store) => Readonly<Record<string, string>> = () => ({}),
-): Promise<Watched> {
+): Promise<ProjectScene> {
   const store = brainclaw();
   prepare(store);
   const home = trayHome({
@@ -59,16 +59,16 @@ async function watched(
   }
 }
 
-interface Opened {
+interface ProjectPage {
   readonly page: Page;
   readonly complaints: string[];
 }
 
 async function open(
   t: TestContext,
-  { tray }: Watched,
+  { tray }: ProjectScene,
   { token = true, hash = '', ...options }: BrowserContextOptions & { token?: boolean; hash?: string } = {},
-): Promise<Opened | null> {
+): Promise<ProjectPage | null> {
   browser ??= await browserFor(t);
   if (browser === null) return null;
   const context = await browser.newContext({ colorScheme: 'light', ...options });

@@ -58,7 +58,7 @@ async function asking(): Promise<Asking> {
   };
 }
 
-interface Opened {
+interface DecisionPage {
   readonly page: Page;
   readonly complaints: string[];
 }
@@ -69,7 +69,7 @@ async function open(
   { rig }: Asking,
   token = true,
   options: BrowserContextOptions = {},
-): Promise<Opened | null> {
+): Promise<DecisionPage | null> {
   browser ??= await browserFor(t);
   if (browser === null) return null;
   const context = await browser.newContext({ colorScheme: 'light', ...options });

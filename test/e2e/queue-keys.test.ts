@@ -23,19 +23,19 @@ async function announced(): Promise<TrayHome> {
   return home;
 }
 
-interface Drained {
+interface QueueItem {
   readonly content: string;
   readonly priority: number;
   readonly source: string;
 }
 
-async function drained(home: TrayHome, persona: string): Promise<readonly Drained[]> {
+async function drained(home: TrayHome, persona: string): Promise<readonly QueueItem[]> {
   const { stdout, stderr } = await home.run(['inbox', 'drain', persona, '--json']);
   assert.equal(stderr, '');
-  return stdout === '' ? [] : (JSON.parse(stdout) as { items: readonly Drained[] }).items;
+  return stdout === '' ? [] : (JSON.parse(stdout) as { items: readonly QueueItem[] }).items;
 }
 
-const texts = (items: readonly Drained[]): readonly string[] => items.map(({ content }) => content);
+const texts = (items: readonly QueueItem[]): readonly string[] => items.map(({ content }) => content);
 
 test('seed 6: of a message that was pushed and is queued, what was pushed is shown', async () => {
   using home = await announced();

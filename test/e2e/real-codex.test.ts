@@ -13,7 +13,7 @@ import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
-interface Listed {
+interface SessionListing {
   readonly persona: string;
   readonly id: string | null;
   readonly state: string;
@@ -38,7 +38,7 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
     return stdout;
   };
   const push = (to: string, text: string) => run('inbox', 'push', '--to', to, '--type', 'event', text);
-  const sessions = async () => JSON.parse(await run('session', 'list', '--json')) as readonly Listed[];
+  const sessions = async () => JSON.parse(await run('session', 'list', '--json')) as readonly SessionListing[];
   await run('hook', 'install', '--harness', 'codex');
   // Whose a thread is, is told by its folder.
   await run('session', 'set', 'ada', '--cwd', adas, '--pid', `${process.pid}`);

@@ -7,7 +7,7 @@ import { hookMachine } from '../kit/hook-call.ts';
 import { programEntry } from '../kit/program.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 
-interface Ended {
+interface CommandRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -18,7 +18,7 @@ function runInRemovedFolder(
   home: TrayHome,
   args: readonly string[],
   { entry = 'hivebar', stdin = '', env = {} }: { entry?: 'hivebar' | 'hook'; stdin?: string; env?: object } = {},
-): Promise<Ended> {
+): Promise<CommandRun> {
   const folder = join(home.home, 'worktree');
   mkdirSync(folder, { recursive: true });
   const inherited = Object.entries(process.env).filter(([name]) => !/^(HIVEBAR|XDG|NODE|TMUX)_?/.test(name));

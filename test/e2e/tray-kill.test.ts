@@ -61,7 +61,7 @@ function idsIn(lines: readonly string[]): unknown[] {
   });
 }
 
-interface Supervised {
+interface KillTarget {
   start(): Cli;
   isUp(cli: Cli): boolean;
   whileUp?(cli: Cli): void;
@@ -73,7 +73,7 @@ interface Supervised {
  * A supervisor: starts it, lets it come up, kills it at a random moment, and starts it again at once. One in five dies
  * while it starts, and two in five as soon as a line is seen, before it can have noted that it wrote it. The last one lives.
  */
-async function supervised({ start, isUp, whileUp = () => {}, folder }: Supervised): Promise<Cli> {
+async function supervised({ start, isUp, whileUp = () => {}, folder }: KillTarget): Promise<Cli> {
   for (let kill = 0; kill < KILLS; kill += 1) {
     await using cli = start();
     if (kill % 5 === 4) {

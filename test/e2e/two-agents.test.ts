@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Agent } from '../kit/agent.ts';
 import {
-  type Awaited,
+  type AgentOutlook,
   accepted,
   arrived,
   awaits,
@@ -14,8 +14,8 @@ import {
   silent,
   write,
   writeAll,
-} from '../kit/awaited.ts';
-import { formatFrame, type Shown } from '../kit/hook-output.ts';
+} from '../kit/agent-outlook.ts';
+import { type ContextItem, formatFrame } from '../kit/hook-output.ts';
 import { NO_NATS_SERVER } from '../kit/nats-server.ts';
 import { needs } from '../kit/require.ts';
 import { type Break, oneMachine, readMark, type Stage, twoMachines } from '../kit/two-agents.ts';
@@ -94,19 +94,19 @@ async function announce({ persona, session, folder, hivebar }: Agent): Promise<v
 }
 
 /** One that asked nothing, and for which nothing waits, may stop. */
-async function hasNothing(who: Awaited): Promise<void> {
-  await silent(who, 'SessionStart', { source: 'startup' });
-  await silent(who, 'UserPromptSubmit', { prompt: 'go on' });
-  await silent(who, 'PreToolUse', { tool_name: 'Bash', tool_input: {} });
-  await silent(who, 'Stop', { stop_hook_active: false, last_assistant_message: 'done' });
+async function hasNothing(outlook: AgentOutlook): Promise<void> {
+  await silent(outlook, 'SessionStart', { source: 'startup' });
+  await silent(outlook, 'UserPromptSubmit', { prompt: 'go on' });
+  await silent(outlook, 'PreToolUse', { tool_name: 'Bash', tool_input: {} });
+  await silent(outlook, 'Stop', { stop_hook_active: false, last_assistant_message: 'done' });
 }
 
 /**
  * It asks a person, is held with what waits for it, hears the answer, and may stop. A `decision` gate that was registered holds
  * before it asked too, and the answer is used up by the stop it allows.
  */
-async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
-  const { agent } = who;
+async function asks(outlook: AgentOutlook, isRegistered: boolean): Promise<void> {
+  const { agent } = outlook;
   const { persona } = agent;
   const decisionFile = agent.home.at('gates', persona, 'decision.json');
   const register = (id: string, text: string, ...more: readonly string[]): Promise<readonly string[]> =>
@@ -128,9 +128,9 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
   assert.equal(asked, `decision ${id} asked by ${persona}: wait with hivebar decision wait ${id}`);
 
   // Held, and the reason carries what waits.
-  const items = accepted(who, 4);
+  const items = accepted(outlook, 4);
   assert.notEqual(items.length, 0);
-  const held = await moment(who, 'Stop', { stop_hook_active: false, last_assistant_message: 'done' });
+  const held = await moment(outlook, 'Stop', { stop_hook_active: false, last_assistant_message: 'done' });
   const open = `${isRegistered ? 'ask first; ' : ''}decision ${id} ("Which way?") is not answered`;
   assert.deepEqual(held.answer, {
     decision: 'block',
@@ -147,21 +147,21 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
   assert.deepEqual(waiting.lines, answered);
   assert.deepEqual(await agent.hivebar(['gate', 'mark', 'tests']), [`${persona}: tests is satisfied`]);
   const answer = `Decision ${id} was answered by carol.\nYou asked: Which way?\nChosen: b (the short way)\nGuidance: and quickly`;
-  came(who, { type: 'decision', source: 'carol', priority: 1, content: answer, origin: 'hivebar' });
-  came(who, {
+  came(outlook, { type: 'decision', source: 'carol', priority: 1, content: answer, origin: 'hivebar' });
+  came(outlook, {
     type: 'gate',
     source: 'hivebar gate',
     priority: 2,
     content: 'Gate tests resolved: it was marked',
     origin: 'hivebar',
   });
-  await describeEvent(who, 'PostToolUse', { tool_name: 'Bash' });
+  await describeEvent(outlook, 'PostToolUse', { tool_name: 'Bash' });
 
   // It may stop, and with a gate of its own no second time.
   if (isRegistered) assert.equal(readMark(agent, 'decision'), 'decision');
-  await silent(who, 'Stop', { stop_hook_active: true, last_assistant_message: 'done now' });
+  await silent(outlook, 'Stop', { stop_hook_active: true, last_assistant_message: 'done now' });
   assert.deepEqual([readMark(agent, 'decision'), readMark(agent, 'tests')], [null, 'cli']);
-  await describeEvent(who, 'UserPromptSubmit', { prompt: 'and now?' });
+  await describeEvent(outlook, 'UserPromptSubmit', { prompt: 'and now?' });
   if (!isRegistered) return;
   assert.deepEqual(await agent.hivebar(['gate', 'check', '--hook', 'Stop'], 1), [
     'block: decision: ask first (create one)',
@@ -170,7 +170,12 @@ async function asks(who: Awaited, isRegistered: boolean): Promise<void> {
 }
 
 /** Something is killed; commands and hooks go on, and when it is back everything comes, once. */
-async function broken(stage: Stage, { what, kill, restart }: Break, ada: Awaited, bo: Awaited): Promise<void> {
+async function broken(
+  stage: Stage,
+  { what, kill, restart }: Break,
+  ada: AgentOutlook,
+  bo: AgentOutlook,
+): Promise<void> {
   await kill();
   const item = { type: 'event', source: '', priority: 2, content: '' };
   for (const n of [1, 2]) {
@@ -196,16 +201,22 @@ async function broken(stage: Stage, { what, kill, restart }: Break, ada: Awaited
   }
 }
 
-function queue(who: Awaited, item: Shown, key: string): void {
-  const { home, session } = who.agent;
+function queue(outlook: AgentOutlook, item: ContextItem, key: string): void {
+  const { home, session } = outlook.agent;
   mkdirSync(home.at('inject-queue'), { recursive: true, mode: 0o700 });
   const line = { ...item, timestamp: Date.now(), dedup_key: key };
   appendFileSync(home.at('inject-queue', `${session}.jsonl`), `${JSON.stringify(line)}\n`, { mode: 0o600 });
-  came(who, item);
+  came(outlook, item);
 }
 
 /** One broadcast that a program on each machine announces. */
-async function fromBoth(stage: Stage, ada: Awaited, bo: Awaited, item: Shown, key: string): Promise<void> {
+async function fromBoth(
+  stage: Stage,
+  ada: AgentOutlook,
+  bo: AgentOutlook,
+  item: ContextItem,
+  key: string,
+): Promise<void> {
   const push = ['inbox', 'push', '--broadcast', '--type', item.type, '--source', item.source, '--dedup-key', key];
   const [first = ''] = await ada.agent.hivebar([...push, item.content]);
   const [second = ''] = await bo.agent.hivebar([...push, item.content]);
@@ -218,10 +229,10 @@ async function fromBoth(stage: Stage, ada: Awaited, bo: Awaited, item: Shown, ke
 }
 
 /** A soft gate warns the person at a Stop, and its check tells the agent that it resolved. */
-async function committed(who: Awaited): Promise<void> {
-  const { agent } = who;
+async function committed(outlook: AgentOutlook): Promise<void> {
+  const { agent } = outlook;
   const stop = (n: number) =>
-    moment(who, 'Stop', { stop_hook_active: false, last_assistant_message: `work ${n}`, turn_id: `turn ${n}` });
+    moment(outlook, 'Stop', { stop_hook_active: false, last_assistant_message: `work ${n}`, turn_id: `turn ${n}` });
   writeFileSync(join(agent.folder, 'work.txt'), 'half');
   let warned: unknown = null;
   for (let n = 0; n < 5 && warned === null; n += 1) warned = (await stop(n)).answer; // git may be slow
@@ -235,41 +246,41 @@ async function committed(who: Awaited): Promise<void> {
     assert.equal((await stop(n)).answer, null);
     pending = (await agent.hivebar(['inbox', 'list', agent.persona, '--pending']))[0] ?? '';
   }
-  came(who, {
+  came(outlook, {
     type: 'gate',
     source: 'hivebar gate',
     priority: 2,
     content: 'Gate commit-push resolved: its check passed',
     origin: 'hivebar',
   });
-  await describeEvent(who, 'UserPromptSubmit', { prompt: 'well done' });
+  await describeEvent(outlook, 'UserPromptSubmit', { prompt: 'well done' });
 }
 
 /** Claude Code says when a session is over. */
-async function ends(who: Awaited): Promise<void> {
-  const { agent } = who;
+async function ends(outlook: AgentOutlook): Promise<void> {
+  const { agent } = outlook;
   const states = async (): Promise<readonly unknown[]> => {
     const [listed = ''] = await agent.hivebar(['session', 'list', agent.persona, '--json']);
     return (JSON.parse(listed) as readonly { id: string; state: string }[]).map(({ id, state }) => [id, state]);
   };
   assert.deepEqual(await states(), [[agent.session, 'live']]);
-  await silent(who, 'SessionEnd', { reason: 'exit' });
+  await silent(outlook, 'SessionEnd', { reason: 'exit' });
   assert.deepEqual(await states(), [[agent.session, 'gone']]);
 }
 
-interface Listed {
+interface ItemListing {
   readonly id: number;
   readonly content: string;
   readonly delivered: string | null;
 }
 
 /** Every item of its store but its own was shown to it once, and its event file has each once, in the order of the store. */
-async function shownOnce(who: Awaited): Promise<void> {
-  await arrived(who);
-  const { agent, all, own } = who;
+async function shownOnce(outlook: AgentOutlook): Promise<void> {
+  await arrived(outlook);
+  const { agent, all, own } = outlook;
   const { home, persona } = agent;
   const [listed = ''] = await agent.hivebar(['inbox', 'list', persona, '--all', '--limit', '1000', '--json']);
-  const items = (JSON.parse(listed) as readonly Listed[]).toSorted((a, b) => a.id - b.id);
+  const items = (JSON.parse(listed) as readonly ItemListing[]).toSorted((a, b) => a.id - b.id);
   assert.deepEqual(items.map(({ content }) => content).toSorted(), all.map(({ content }) => content).toSorted());
   assert.deepEqual(
     agent.shown.toSorted((a, b) => a - b),

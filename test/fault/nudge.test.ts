@@ -8,7 +8,7 @@ import { TYPED_WORDS } from '../../core/hooks/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { type Clock, realClock, realSpawn, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk, openDatabase } from '../../core/state/index.ts';
-import { type ComposerPane, composerPane, type Shown } from '../kit/composer-pane.ts';
+import { type ComposerPane, composerPane, type PaneScreen } from '../kit/composer-pane.ts';
 import { needs } from '../kit/require.ts';
 import { scratch } from '../kit/scratch.ts';
 import { until } from '../kit/until.ts';
@@ -22,14 +22,14 @@ const STATES = 1000;
 /** A state of a pane, and whether words may be typed in it. */
 interface State {
   readonly name: string;
-  readonly shown: Shown;
+  readonly shown: PaneScreen;
   readonly place: 'own pane' | 'copy mode' | 'clock of tmux' | 'all panes' | 'another program';
   readonly expects: 'typed' | 'taken back' | 'left' | 'nothing';
 }
 
-const EMPTY: Shown = { view: 'composer', text: '', at: 0, status: 'idle' };
+const EMPTY: PaneScreen = { view: 'composer', text: '', at: 0, status: 'idle' };
 const draft = fc.stringMatching(/^[a-z](?:[a-z ]{0,20}[a-z])?$/);
-const own = (name: string, shown: fc.Arbitrary<Shown>, expects: State['expects']): fc.Arbitrary<State> =>
+const own = (name: string, shown: fc.Arbitrary<PaneScreen>, expects: State['expects']): fc.Arbitrary<State> =>
   fc.record({ name: fc.constant(name), shown, place: fc.constant('own pane' as const), expects: fc.constant(expects) });
 const placed = (name: string, place: State['place']): fc.Arbitrary<State> =>
   fc.constant({ name, shown: EMPTY, place, expects: 'nothing' });

@@ -77,7 +77,7 @@ export interface TailLine {
 
 export const tailLines = (cli: Cli): readonly TailLine[] => cli.lines.map((line) => JSON.parse(line) as TailLine);
 
-export interface Examined {
+export interface DoctorReport {
   readonly clean: boolean;
   readonly journal: { readonly records: number; readonly checkpoints: readonly string[] } | null;
   readonly findings: readonly BrainclawFinding[];

@@ -19,7 +19,7 @@ export type ServerFault =
   | 'stubborn';
 
 /** One line of what the stand-in was started with and asked for. */
-export type Noted =
+export type ServerNote =
   | {
       readonly is: 'started';
       readonly pid: number;
@@ -33,11 +33,11 @@ export type Noted =
   | { readonly is: 'appended'; readonly seq: number };
 
 /** A stand-in for `brainclaw mcp`, and what it noted. */
-export interface Recorded {
+export interface StandInServer {
   /** Program and arguments that run it. */
   readonly command: readonly [string, ...string[]];
-  readonly noted: readonly Noted[];
-  list<K extends Noted['is']>(is: K): readonly Extract<Noted, { readonly is: K }>[];
+  readonly noted: readonly ServerNote[];
+  list<K extends ServerNote['is']>(is: K): readonly Extract<ServerNote, { readonly is: K }>[];
   /** Of servers that still run. */
   readonly alive: readonly number[];
 }
@@ -45,14 +45,14 @@ export interface Recorded {
 const STAND_IN = fileURLToPath(import.meta.resolve('./brainclaw-mcp.ts'));
 
 /** @param store what it writes to when it is asked to act; null: nothing */
-export function recorded(files: Scratch, fault: ServerFault = 'none', store: string | null = null): Recorded {
+export function recorded(files: Scratch, fault: ServerFault = 'none', store: string | null = null): StandInServer {
   const record = files.write('recorded', '');
-  const noted = (): readonly Noted[] =>
+  const noted = (): readonly ServerNote[] =>
     readFileSync(record, 'utf8')
       .split('\n')
       .slice(0, -1)
-      .map((line) => JSON.parse(line) as Noted);
-  const list: Recorded['list'] = (is) => noted().filter((note) => note.is === is) as never;
+      .map((line) => JSON.parse(line) as ServerNote);
+  const list: StandInServer['list'] = (is) => noted().filter((note) => note.is === is) as never;
   return {
     command: [process.execPath, STAND_IN, record, fault, store ?? '-', 'mcp'],
     get noted() {
@@ -68,13 +68,13 @@ export function recorded(files: Scratch, fault: ServerFault = 'none', store: str
 }
 
 /** A stand-in as a command `brainclaw` on PATH, which has nothing else but what a shell needs. */
-export interface Installed extends Recorded {
+export interface ServerOnPath extends StandInServer {
   readonly env: Readonly<Record<string, string>>;
 }
 
 export const NOT_INSTALLED = { PATH: '/usr/bin:/bin' };
 
-export function installed(files: Scratch, fault: ServerFault = 'none', store: string | null = null): Installed {
+export function installed(files: Scratch, fault: ServerFault = 'none', store: string | null = null): ServerOnPath {
   const server = recorded(files, fault, store);
   mkdirSync(files.at('bin'));
   const words = server.command.slice(0, -1).map((word) => `'${word}'`);
@@ -94,7 +94,7 @@ export function installed(files: Scratch, fault: ServerFault = 'none', store: st
 /** An action client of a project of its own, with a stand-in for its server. */
 export interface Acting extends AsyncDisposable {
   readonly files: Scratch;
-  readonly server: Recorded;
+  readonly server: StandInServer;
   readonly client: ActionClient;
   readonly warned: readonly string[];
   /** When no server runs. */

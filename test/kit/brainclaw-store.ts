@@ -31,7 +31,7 @@ interface Step {
 }
 
 /** What the reference made of the data. */
-export interface Expected {
+export interface ProjectReference {
   readonly observer: BoardSummary & {
     readonly applied: number;
     readonly cursor: { readonly seq: number; readonly checkpoint_seq: number };
@@ -74,7 +74,7 @@ export interface Expected {
   }[];
 }
 
-export const EXPECTED = JSON.parse(readFileSync(join(DATA, 'expected.json'), 'utf8')) as Expected;
+export const EXPECTED = JSON.parse(readFileSync(join(DATA, 'expected.json'), 'utf8')) as ProjectReference;
 
 /** The bytes of a step, by its number from 1. */
 export const stepBytes = (number: number): Buffer => readFileSync(join(DATA, 'steps', stepAt(number).append));

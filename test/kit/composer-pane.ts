@@ -9,13 +9,13 @@ import { until } from './until.ts';
 const PROGRAM = fileURLToPath(import.meta.resolve('./stand-in-composer.mjs'));
 
 /** What the stand-in shows. */
-export interface Shown {
+export interface PaneScreen {
   readonly view: 'composer' | 'menu' | 'program';
   readonly text: string;
   readonly at: number;
   readonly status: 'idle' | 'busy' | 'waiting' | 'shell';
   /** What it becomes in the moment in which something is typed. */
-  readonly next?: Partial<Shown>;
+  readonly next?: Partial<PaneScreen>;
 }
 
 export interface ComposerPane extends AsyncDisposable {
@@ -25,7 +25,7 @@ export interface ComposerPane extends AsyncDisposable {
   readonly did: { readonly sent?: string; readonly approved?: true }[];
   ask(...args: readonly string[]): string;
   /** Shows it, and waits until tmux has drawn it. */
-  show(shown: Shown): Promise<void>;
+  show(shown: PaneScreen): Promise<void>;
 }
 
 /** A tmux server of its own, with a stand-in for an agent program in its first pane: `stand-in-composer.mjs`. */

@@ -17,7 +17,7 @@ import {
 } from '../../core/link/index.ts';
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk, writeAtomically } from '../../core/state/index.ts';
-import { type Cli, type Ended, startCli } from './process.ts';
+import { type Cli, type ProcessExit, startCli } from './process.ts';
 import type { ReferenceUpstream, UpstreamPersona } from './upstream/index.ts';
 
 /** A state directory for any number of daemons. Gone when the test leaves its scope. */
@@ -31,12 +31,12 @@ export interface DaemonHome extends Disposable {
   /** What `daemon install` leaves behind, for a persona of this upstream. */
   install(persona: UpstreamPersona, upstream: Pick<ReferenceUpstream, 'url'>, config?: Partial<DaemonConfig>): void;
   /** `hivebar daemon run` for it, whatever becomes of it. */
-  spawn(persona: Named, more?: DaemonOptions): Cli;
+  spawn(persona: DaemonIdentity, more?: DaemonOptions): Cli;
   /** The same, as soon as its control socket answers. @throws with what it said when it ends instead */
-  start(persona: Named, more?: DaemonOptions): Promise<DaemonProcess>;
+  start(persona: DaemonIdentity, more?: DaemonOptions): Promise<DaemonProcess>;
 }
 
-type Named = Pick<UpstreamPersona, 'tenant' | 'identity'>;
+type DaemonIdentity = Pick<UpstreamPersona, 'tenant' | 'identity'>;
 
 export interface DaemonOptions {
   readonly args?: readonly string[];
@@ -62,7 +62,7 @@ export interface DaemonProcess extends AsyncDisposable {
   /** `notify_surface` as it is said; null: without a boundary. */
   notify(turnBoundary: TurnBoundary | null): Promise<RingAnswer>;
   /** SIGTERM, and what came of it. */
-  stop(): Promise<Ended & { readonly ms: number }>;
+  stop(): Promise<ProcessExit & { readonly ms: number }>;
   /** SIGKILL, and gone. */
   kill(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export function daemonHome(): DaemonHome {
   const places = (identity: string, tenant = 'acme'): DaemonPlaces => findOwnDaemonPlaces({ tenant, identity }, env);
 
   const spawn = (
-    { tenant, identity }: Named,
+    { tenant, identity }: DaemonIdentity,
     { args = [], env: more = {}, faster = 1, project: at = project }: DaemonOptions = {},
   ): Cli => {
     const words = ['daemon', 'run', '--tenant', tenant, '--identity', identity, '--project', at, ...args];

@@ -8,7 +8,7 @@ export interface DoctorCheck {
 }
 
 /** What `hivebar doctor --json` said. */
-export interface Doctored {
+export interface DoctorRun {
   readonly code: number | null;
   /** One of its checks. @throws when it has no such check */
   findCheck(name: string): DoctorCheck;
@@ -18,10 +18,10 @@ export interface Doctored {
 }
 
 /** Runs it to its end. */
-export async function doctor(home: TrayHome, env: Readonly<Record<string, string>> = {}): Promise<Doctored> {
+export async function doctor(home: TrayHome, env: Readonly<Record<string, string>> = {}): Promise<DoctorRun> {
   const { code, stdout, stderr } = await home.run(['doctor', '--json'], { env });
   if (!stdout.startsWith('{')) throw new Error(`no report: ${stdout}${stderr}`);
-  const { checks, reasons } = JSON.parse(stdout) as { checks: DoctorCheck[]; reasons: Doctored['reasons'] };
+  const { checks, reasons } = JSON.parse(stdout) as { checks: DoctorCheck[]; reasons: DoctorRun['reasons'] };
   return {
     code,
     reasons,

@@ -95,7 +95,7 @@ export interface FakeHive extends AsyncDisposable {
   heal(): Promise<void>;
 }
 
-interface Stored {
+interface InboxStore {
   readonly rows: HiveRow[];
   readonly urgent: Set<number>;
 }
@@ -104,7 +104,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
   const { window = 100, pending = 'long-poll' } = options;
   let host: Loopback = options.host ?? '127.0.0.1';
   let token = options.token ?? null;
-  const inboxes = new Map<string, Stored>();
+  const inboxes = new Map<string, InboxStore>();
   const requests: HiveRequest[] = [];
   let faults: { readonly fault: HiveFault; readonly where: Where }[] = [];
   let lastId = 0;
@@ -113,7 +113,7 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
 
-  const findInbox = (persona: string): Stored => {
+  const findInbox = (persona: string): InboxStore => {
     const inbox = inboxes.get(persona) ?? { rows: [], urgent: new Set<number>() };
     inboxes.set(persona, inbox);
     return inbox;

@@ -28,7 +28,7 @@ export interface Op {
   readonly exit: number;
 }
 
-export interface Expected {
+export interface GardenReference {
   readonly citizens: Readonly<
     Record<
       string,
@@ -90,7 +90,7 @@ export interface ExpectedV3 {
 }
 
 const json = (name: string): unknown => JSON.parse(readFileSync(join(DATA, name), 'utf8'));
-export const EXPECTED = json('expected.json') as Expected;
+export const EXPECTED = json('expected.json') as GardenReference;
 export const EXPECTED_V3 = json('expected-v3.json') as ExpectedV3;
 
 /** The garden id of a label of the data. */

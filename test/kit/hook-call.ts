@@ -9,7 +9,7 @@ const STARTS = "require('node:child_process').spawnSync(process.execPath, proces
 const FOREIGN =
   /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_|AI_AGENT|CODEX_|CLAUDE)|_proxy$/i;
 
-export interface Called {
+export interface HookCallResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -39,15 +39,15 @@ export interface HookMachine extends Disposable {
   readonly home: Scratch;
   /** The folder the agent works in. */
   readonly cwd: string;
-  hivebar(args: readonly string[], input?: string, options?: CallOptions): Promise<Called>;
+  hivebar(args: readonly string[], input?: string, options?: CallOptions): Promise<HookCallResult>;
   /** One call of a hook, as a harness makes it. */
-  hook(event: string, given?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Called>;
+  hook(event: string, given?: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<HookCallResult>;
 }
 
 export function hookMachine(): HookMachine {
   const home = scratch();
   const cwd = scratch();
-  const start = (args: readonly string[], input: string, options: CallOptions): Promise<Called> => {
+  const start = (args: readonly string[], input: string, options: CallOptions): Promise<HookCallResult> => {
     const inherited = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
     const env = {
       ...Object.fromEntries(inherited),
@@ -86,7 +86,7 @@ interface Run {
   readonly options: CallOptions;
 }
 
-function run(args: readonly string[], { env, cwd, input, options }: Run): Promise<Called> {
+function run(args: readonly string[], { env, cwd, input, options }: Run): Promise<HookCallResult> {
   const began = performance.now();
   const child = spawn(process.execPath, [...args], {
     cwd,

@@ -26,7 +26,7 @@ function isHere(file: string): boolean {
   }
 }
 
-export interface Hooked {
+export interface HookRun {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -37,7 +37,7 @@ export interface HookShell extends Disposable {
   readonly state: Scratch;
   readonly script: string;
   stamp(persona: string, heardFacts?: Partial<StampFacts>): ReturnType<typeof stampPending>;
-  run(args: readonly string[], options?: RunOptions): Hooked;
+  run(args: readonly string[], options?: RunOptions): HookRun;
   activity(stem: string): string;
 }
 

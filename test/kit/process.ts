@@ -10,7 +10,7 @@ export interface EventLine {
   readonly [key: string]: unknown;
 }
 
-export interface Ended {
+export interface ProcessExit {
   /** Null when a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -52,9 +52,9 @@ export interface Cli extends AsyncDisposable {
   /** Closes the reading end of its stdout. */
   leave(): void;
   /** Resolves when it has ended and everything it wrote was read. */
-  ended(withinMs?: number): Promise<Ended>;
+  ended(withinMs?: number): Promise<ProcessExit>;
   /** SIGTERM, and what came of it. */
-  stop(withinMs?: number): Promise<Ended>;
+  stop(withinMs?: number): Promise<ProcessExit>;
 }
 
 const FOREIGN = /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|PI_|ENTWURF_)|_proxy$/i;
@@ -76,7 +76,7 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
   const events: EventLine[] = [];
   let torn = '';
   let stderr = '';
-  let end: Ended | null = null;
+  let end: ProcessExit | null = null;
   let isClosed = false;
   const unread = (): void => {};
   const read = (): void => {
@@ -176,7 +176,7 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
 export async function runCli(
   args: readonly string[],
   options: CliOptions = {},
-): Promise<Ended & { readonly stdout: string; readonly stderr: string }> {
+): Promise<ProcessExit & { readonly stdout: string; readonly stderr: string }> {
   await using cli = startCli(args, options);
   const ended = await cli.ended(20_000);
   return { ...ended, stdout: cli.lines.map((line) => `${line}\n`).join(''), stderr: cli.stderr };

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { until } from './until.ts';
 
 /** A frame of the server, with its `type`. */
-export interface Heard {
+export interface ServerFrame {
   readonly type: string;
   readonly [key: string]: unknown;
 }
@@ -11,12 +11,12 @@ export interface Heard {
 /** What a test says and hears on the session stream; nothing of the daemon's own code. */
 export interface StreamClient extends Disposable {
   readonly socket: WebSocket;
-  readonly frames: readonly Heard[];
+  readonly frames: readonly ServerFrame[];
   /** Frames of this type so far. */
-  listFrames(type: string): readonly Heard[];
+  listFrames(type: string): readonly ServerFrame[];
   send(frame: object | string | Buffer): void;
   /** The next frame of this type that was not waited for before. */
-  next(type: string): Promise<Heard>;
+  next(type: string): Promise<ServerFrame>;
   /** The close code; an upgrade that was refused as the code that means it: 401 as 4401, 403 as 4403. */
   ended(): Promise<number>;
 }
@@ -41,10 +41,10 @@ export function openStream(
     headers: { ...bearer, ...headers },
     autoPong: pongs,
   });
-  const frames: Heard[] = [];
+  const frames: ServerFrame[] = [];
   const waitedFor = new Map<string, number>();
   let code: number | null = null;
-  socket.on('message', (data) => frames.push(JSON.parse(String(data)) as Heard));
+  socket.on('message', (data) => frames.push(JSON.parse(String(data)) as ServerFrame));
   socket.on('unexpected-response', (_request, response) => {
     const { statusCode = 0 } = response;
     code = statusCode === 401 ? 4401 : statusCode === 403 ? 4403 : statusCode;
@@ -54,7 +54,7 @@ export function openStream(
   socket.on('close', (closed) => {
     code ??= closed;
   });
-  const listFrames = (type: string): readonly Heard[] => frames.filter((frame) => frame.type === type);
+  const listFrames = (type: string): readonly ServerFrame[] => frames.filter((frame) => frame.type === type);
   return {
     socket,
     frames,
@@ -71,7 +71,7 @@ export function openStream(
         () => `frame ${nth + 1} of type ${type}; there are ${JSON.stringify(frames)}, code ${code}`,
         () => listFrames(type).length > nth,
       );
-      return listFrames(type)[nth] as Heard;
+      return listFrames(type)[nth] as ServerFrame;
     },
     async ended() {
       if (code === null) await Promise.race([once(socket, 'close'), until('an end', () => code !== null)]);

@@ -15,7 +15,7 @@ import type { PersonaWire, StatusWire } from '../../app/status/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
-import { type Cli, type Ended, type EventLine, runCli, startCli } from './process.ts';
+import { type Cli, type EventLine, type ProcessExit, runCli, startCli } from './process.ts';
 
 /** A home of its own for one Hivebar: nothing in it until a program is run. Gone when the test leaves its scope. */
 export interface TrayHome extends Disposable {
@@ -36,7 +36,7 @@ export interface TrayHome extends Disposable {
   run(
     args: readonly string[],
     options?: RunOptions,
-  ): Promise<Ended & { readonly stdout: string; readonly stderr: string }>;
+  ): Promise<ProcessExit & { readonly stdout: string; readonly stderr: string }>;
   /** The tray process, at any port, as soon as it serves. @throws with what it said when it ends instead */
   start(
     args?: readonly string[],
@@ -69,7 +69,7 @@ export interface TrayProcess extends AsyncDisposable {
   /** POST of JSON with the token; the body of the answer. @throws unless it is 200 */
   post(path: string, body: object): Promise<unknown>;
   /** SIGTERM; milliseconds to its end. */
-  stop(): Promise<Ended & { readonly ms: number }>;
+  stop(): Promise<ProcessExit & { readonly ms: number }>;
   /** SIGKILL, and gone. */
   kill(): Promise<void>;
 }

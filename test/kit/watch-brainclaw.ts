@@ -21,19 +21,19 @@ import { stillClocks } from './still-clocks.ts';
 import { readLogLines } from './tray-process.ts';
 import { until } from './until.ts';
 
-export type Shown = Snapshot['personas'][number];
+export type ShownPersona = Snapshot['personas'][number];
 
 /** A project that is watched as the tray process does it, in this process: watches, outbox and event files. */
-export interface Watched extends AsyncDisposable {
+export interface ProjectWatch extends AsyncDisposable {
   readonly source: BrainclawSource;
   readonly snapshot: () => Snapshot;
   /** What a follower of a persona could have read, but for what concerns the watch. The board unless told otherwise. */
   events(address?: string): readonly EventLine[];
   /** Of these `EVENT THING`. */
   delivered(address?: string): readonly string[];
-  persona(address?: string): Shown | undefined;
+  persona(address?: string): ShownPersona | undefined;
   /** Waits until a persona is shown so. */
-  until(what: string, is: (shown: Shown) => boolean, address?: string): Promise<Shown>;
+  until(what: string, is: (shown: ShownPersona) => boolean, address?: string): Promise<ShownPersona>;
   poll(): void;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface WatchSetting extends Partial<Pick<BrainclawOptions, 'mail' | 's
 export const PROJECT = 'prj_lab0001';
 
 /** @param root `.brainclaw` @param home keeps what is remembered from one watch to the next */
-export async function watching(root: string, home: Scratch, setting: WatchSetting = {}): Promise<Watched> {
+export async function watching(root: string, home: Scratch, setting: WatchSetting = {}): Promise<ProjectWatch> {
   const { clock = realClock, log = silentLog } = setting;
   await using started = new AsyncDisposableStack();
   const disk = createRealDisk(log);
@@ -105,7 +105,7 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
   });
   const all = started.move();
   const toId = (address: string): string => source.named(address).id;
-  const persona = (address = BOARD): Shown | undefined =>
+  const persona = (address = BOARD): ShownPersona | undefined =>
     board.snapshot().personas.find(({ id }) => id === toId(address));
   const events = (address = BOARD): readonly EventLine[] =>
     readLogLines(directory, `events.${toStem(toId(address))}.ndjson`)
@@ -118,7 +118,7 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
     delivered: (address) => events(address).map((event) => `${event.event} ${event.item ?? event.message_id}`),
     persona,
     async until(what, is, address = BOARD) {
-      let found: Shown | undefined;
+      let found: ShownPersona | undefined;
       await until(`${basename(join(root, '..'))}/${address}: ${what}`, () => {
         found = persona(address);
         return found !== undefined && is(found);
@@ -133,6 +133,6 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
 }
 
 /** `3`, `>=3` or `unknown`. */
-export function formatUnread({ unread }: Shown): string {
+export function formatUnread({ unread }: ShownPersona): string {
   return unread.is === 'unknown' ? unread.is : `${unread.is === 'exact' ? '' : '>='}${unread.n}`;
 }

@@ -19,17 +19,17 @@ export interface ReferenceRules {
   readonly delivery: 'at-most-once' | 'at-least-once';
 }
 
-export interface Saved {
+export interface ReferenceState {
   readonly cursor: number | null;
   readonly state: 'UP' | 'DOWN';
   readonly consecutive_failures: number;
   readonly persona_added?: true;
-  readonly baseline_skipped?: Skipped;
+  readonly baseline_skipped?: SkippedRange;
   readonly seeded_ahead?: true;
   readonly log?: { readonly read_to: number; readonly untold?: readonly [number, number] };
 }
 
-interface Skipped {
+interface SkippedRange {
   readonly armed_at: number;
   readonly skipped: number;
   readonly id_range: readonly [number, number];
@@ -42,7 +42,7 @@ interface Notice {
   readonly from: number | null;
   readonly onEnd: () => void;
   /** What of it is on the disk until it is said. */
-  readonly saved: Partial<Saved>;
+  readonly saved: Partial<ReferenceState>;
 }
 
 export type Begin = { readonly is: 'resume' | 'born' } | { readonly is: 'seed'; readonly id: number };
@@ -66,7 +66,7 @@ export class Reference {
   /** The sink's: every id of mail it was ever given, as often as it was given. */
   readonly delivered: number[] = [];
   /** The disk's. */
-  disk: Saved | null = null;
+  disk: ReferenceState | null = null;
   /** Mail that nobody has to be told of: there at a baseline, announced as capped, below a seed, refused at most once. */
   readonly excused = new Set<number>();
   /** Mail that may be told twice: the operator asked for it with a seed. */
@@ -151,7 +151,7 @@ export class Reference {
     return open[0] === undefined ? Math.max(floor, ...this.seen.map(({ id }) => id)) : open[0].id - 1;
   }
 
-  toSaved(): Saved {
+  toSaved(): ReferenceState {
     const capped = this.unsaid.find(({ from }) => from !== null);
     return {
       cursor: capped?.from ?? this.cursor(),
@@ -167,7 +167,7 @@ export class Reference {
     this.unsaid.push({ words, from: null, onEnd: () => {}, saved: {}, ...more });
   }
 
-  private saySkipped(skipped: Skipped): void {
+  private saySkipped(skipped: SkippedRange): void {
     const { id_range: range, unread_held: unread } = skipped;
     this.say(() => `baseline_skipped ${range[0]}-${range[1]} ${unread}`, { saved: { baseline_skipped: skipped } });
   }

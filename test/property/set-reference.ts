@@ -26,7 +26,7 @@ export interface SetRules {
 }
 
 /** A thing that was told, or passed over for a reason. `id` null: never a word of it. */
-interface Remembered {
+interface RememberedThing {
   readonly key: string;
   readonly id: number | null;
   mark: string;
@@ -42,8 +42,8 @@ export interface SavedSet {
   readonly known: {
     readonly epoch: string;
     readonly next: number;
-    readonly things: readonly Remembered[];
-    readonly gone: readonly Remembered[];
+    readonly things: readonly RememberedThing[];
+    readonly gone: readonly RememberedThing[];
   } | null;
   /** Nothing is known, because all of it is new. */
   readonly allNew: boolean;
@@ -71,9 +71,9 @@ export class SetReference {
 
   private begin: Begin = 'baseline';
   private decided = false;
-  private memory: Remembered[] | null = null;
+  private memory: RememberedThing[] | null = null;
   /** Told, and not there any more. */
-  private gone: Remembered[] = [];
+  private gone: RememberedThing[] = [];
   private ofEpoch = '1';
   /** The next id, as it would be saved; and as it is given away, above what was offered and refused. */
   private next = 1;
@@ -218,7 +218,7 @@ export class SetReference {
     return id;
   }
 
-  private remember({ key, mark, vanished }: Thing, id: number | null): Remembered {
+  private remember({ key, mark, vanished }: Thing, id: number | null): RememberedThing {
     return { key, id, mark, changes: 0, vanished: id === null ? null : vanished, deliveredAs: id === null ? '' : mark };
   }
 
@@ -228,7 +228,7 @@ export class SetReference {
   }
 
   /** Another set: no word of it. */
-  private adopt(before: readonly Remembered[]): void {
+  private adopt(before: readonly RememberedThing[]): void {
     this.ofEpoch = this.epoch;
     this.next = Math.max(this.next, this.free);
     this.memory = this.things.map((thing) => {
@@ -236,27 +236,27 @@ export class SetReference {
       if (old === undefined) return this.remember(thing, this.isSilent(thing) ? null : this.take());
       return { ...this.remember(thing, old.id), changes: old.changes };
     });
-    const isThere = ({ key }: Remembered): boolean => this.things.some((thing) => thing.key === key);
+    const isThere = ({ key }: RememberedThing): boolean => this.things.some((thing) => thing.key === key);
     this.gone = this.gone.filter((thing) => !isThere(thing));
     for (const old of before) if (!isThere(old)) this.goes(old);
   }
 
   /** What was told and is there again; undefined: it was never told, or this is another occasion. */
-  private returned({ key, mark, isOccasion }: Thing): Remembered | undefined {
+  private returned({ key, mark, isOccasion }: Thing): RememberedThing | undefined {
     return this.gone.find((thing) => thing.key === key && (!isOccasion || thing.mark === mark));
   }
 
-  private comes(thing: Remembered, memory: Remembered[]): void {
+  private comes(thing: RememberedThing, memory: RememberedThing[]): void {
     memory.push(thing);
     this.gone = this.gone.filter(({ key }) => key !== thing.key);
   }
 
-  private goes(thing: Remembered): void {
+  private goes(thing: RememberedThing): void {
     if (thing.id !== null) this.gone.push({ ...thing, vanished: null, deliveredAs: '' });
   }
 
   /** What is done without an event. */
-  private quietly(memory: Remembered[]): void {
+  private quietly(memory: RememberedThing[]): void {
     for (const thing of this.things) {
       const old = memory.find(({ key }) => key === thing.key);
       const back = old === undefined ? this.returned(thing) : undefined;
@@ -265,13 +265,13 @@ export class SetReference {
       else if (old !== undefined && old.mark !== thing.mark && (old.id === null || thing.changed === null))
         Object.assign(old, this.remember(thing, old.id), { changes: old.changes });
     }
-    const isThere = ({ key }: Remembered): boolean => this.things.some((thing) => thing.key === key);
+    const isThere = ({ key }: RememberedThing): boolean => this.things.some((thing) => thing.key === key);
     const stays = memory.filter((thing) => isThere(thing) || (thing.id !== null && thing.vanished !== null));
     for (const thing of memory) if (!stays.includes(thing)) this.goes(thing);
     memory.splice(0, memory.length, ...stays);
   }
 
-  private appearances(memory: Remembered[]): (Say & { promise?: { key: string; id: number; as: string } })[] {
+  private appearances(memory: RememberedThing[]): (Say & { promise?: { key: string; id: number; as: string } })[] {
     const fresh = this.things.filter((thing) => !memory.some(({ key }) => key === thing.key));
     const old = [...this.promised].sort((a, b) => a.id - b.id);
     const first = old.flatMap(({ key }) => fresh.filter((thing) => thing.key === key));
@@ -295,7 +295,7 @@ export class SetReference {
     });
   }
 
-  private changes(memory: Remembered[]): (Say & { promise?: never })[] {
+  private changes(memory: RememberedThing[]): (Say & { promise?: never })[] {
     return this.things.flatMap((thing) => {
       const old = memory.find(({ key }) => key === thing.key);
       if (old === undefined || old.mark === thing.mark) return [];
@@ -310,7 +310,7 @@ export class SetReference {
     });
   }
 
-  private losses(memory: Remembered[]): (Say & { promise?: never })[] {
+  private losses(memory: RememberedThing[]): (Say & { promise?: never })[] {
     const lost = memory.filter(({ key }) => !this.things.some((thing) => thing.key === key));
     return lost.map((old) => ({
       words: `${old.vanished} ${old.id}-${old.changes + 1} ${old.key} ${old.deliveredAs}`,

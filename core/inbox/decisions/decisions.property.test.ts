@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const MOST = 3;
 
 /** The model, as dumb as can be: what is known of each decision, without rows, gates or transactions. */
-interface Known {
+interface ModelDecision {
   readonly persona: string;
   readonly iteration: number;
   readonly fallback: string | null;
@@ -39,7 +39,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 );
 
 class Model {
-  readonly all = new Map<number, Known>();
+  readonly all = new Map<number, ModelDecision>();
 
   add(persona: string, iteration: number, fallback: string | null, spanMs: number | null, now: number): void {
     const expires = spanMs === null ? null : now + spanMs;
@@ -55,7 +55,7 @@ class Model {
   }
 
   /** What the move makes of a decision that is open; null: it is refused. */
-  answer(known: Known, is: string, now: number): boolean {
+  answer(known: ModelDecision, is: string, now: number): boolean {
     if (is === 'text' && known.iteration === MOST) return false;
     known.state = is === 'select' ? 'resolved b' : is === 'own-cancel' || is === 'cancel' ? 'cancelled' : 'resolved t';
     known.isDue = is !== 'own-cancel';

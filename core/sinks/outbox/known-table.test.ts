@@ -14,13 +14,13 @@ import { findChange } from './rows.ts';
 const going = new AbortController().signal;
 const JOURNAL = '/d/outbox.journal';
 
-interface Saved {
+interface KnownSetState {
   readonly state: string;
   readonly known?: KnownSet;
 }
 
-function life(db: Database, files: FakeFiles): Outbox<Saved> {
-  return openOutbox<Saved>({
+function life(db: Database, files: FakeFiles): Outbox<KnownSetState> {
+  return openOutbox<KnownSetState>({
     db,
     disk: { files, log: silentLog, uid: UID },
     clock: fakeClock(),

@@ -13,7 +13,7 @@ import { OUTBOX_SCHEMA } from './rows.ts';
 const going = new AbortController().signal;
 const JOURNAL = '/d/outbox.journal';
 
-interface Saved {
+interface CursorState {
   readonly cursor: number;
 }
 
@@ -21,7 +21,7 @@ interface Rig {
   readonly db: Database & { broken: boolean };
   readonly files: FakeFiles;
   readonly clock: FakeClock;
-  readonly outbox: Outbox<Saved>;
+  readonly outbox: Outbox<CursorState>;
   readonly behind: [PersonaId, string | null][];
   readonly logged: string[];
 }
@@ -50,7 +50,7 @@ function rig(more: Partial<OutboxOptions> & { files?: FakeFiles; onDb?: Rig['db'
   const behind: Rig['behind'] = [];
   const logged: string[] = [];
   const log = { ...silentLog, warn: (line: string) => logged.push(line), error: (line: string) => logged.push(line) };
-  const outbox = openOutbox<Saved>({
+  const outbox = openOutbox<CursorState>({
     db,
     disk: { files, log, uid: UID },
     clock,

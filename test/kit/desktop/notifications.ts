@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { SessionBus } from '../../../app/desktop/index.ts';
 import { poll } from './poll.ts';
-import { listOpen, listShown, type Recorded, type Shown } from './recorder.ts';
+import { type BusMessage, listOpen, listShown, type NotificationRecord } from './recorder.ts';
 
 const run = promisify(execFile);
 const DUNST = { dest: 'org.freedesktop.Notifications', path: '/org/freedesktop/Notifications' };
@@ -21,17 +21,17 @@ export class Notifications {
   }
 
   /** Every one so far, oldest first; one that was replaced appears once a `Notify` call. */
-  async list(): Promise<Shown[]> {
+  async list(): Promise<NotificationRecord[]> {
     return listShown(await this.#messages());
   }
 
   /** Those on the screen, from the top (oldest) down. */
-  async open(): Promise<Shown[]> {
+  async open(): Promise<NotificationRecord[]> {
     return listOpen(await this.list());
   }
 
   /** Waits for one on the screen whose `SUMMARY\nBODY` matches. */
-  async wait(pattern: RegExp, ms?: number): Promise<Shown> {
+  async wait(pattern: RegExp, ms?: number): Promise<NotificationRecord> {
     let seen = '';
     return poll(
       () => `notification like ${pattern}, only:\n${seen}`,
@@ -45,7 +45,7 @@ export class Notifications {
   }
 
   /** A left click: the default action runs, then it closes. @throws when no action was invoked */
-  async click(pattern: RegExp): Promise<Shown> {
+  async click(pattern: RegExp): Promise<NotificationRecord> {
     const shown = await this.wait(pattern);
     const open = await this.open();
     const row = open.findIndex((s) => s.id === shown.id);
@@ -105,16 +105,16 @@ export class Notifications {
     throw new Error('dunst has no window on the screen');
   }
 
-  async #messages(): Promise<Recorded[]> {
+  async #messages(): Promise<BusMessage[]> {
     const text = await readFile(this.#record, 'utf8');
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
     return whole
       .split('\n')
       .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as Recorded);
+      .map((line) => JSON.parse(line) as BusMessage);
   }
 }
 
-function formatShown(s: Shown): string {
+function formatShown(s: NotificationRecord): string {
   return `${s.summary}\n${s.body}`;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface Owned {
+interface OwnedProcess {
   readonly name: string;
   readonly pid: number;
   /** Field 22 of /proc/PID/stat: a pid that was given to someone else since has another one. */
@@ -16,7 +16,7 @@ export interface StartOptions {
 
 /** Processes of one rig. It ends these and no others: by pid, and only while the start time is still the same. */
 export class Processes implements AsyncDisposable {
-  readonly #owned: Owned[] = [];
+  readonly #owned: OwnedProcess[] = [];
   readonly #logs: string;
   readonly #env: NodeJS.ProcessEnv;
 
@@ -68,8 +68,8 @@ export class Processes implements AsyncDisposable {
   }
 }
 
-async function end(list: readonly Owned[]): Promise<void> {
-  const alive = (): Owned[] => list.filter((o) => readStartTime(o.pid) === o.start);
+async function end(list: readonly OwnedProcess[]): Promise<void> {
+  const alive = (): OwnedProcess[] => list.filter((o) => readStartTime(o.pid) === o.start);
   for (const o of alive()) signal(o.pid, 'SIGTERM');
   for (let i = 0; i < 100 && alive().length > 0; i += 1) await sleep(20);
   for (const o of alive()) signal(o.pid, 'SIGKILL');

@@ -1,5 +1,5 @@
 /** One line of `busctl monitor --json=short`, as far as it is read here. */
-export interface Recorded {
+export interface BusMessage {
   readonly type: 'method_call' | 'method_return' | 'signal' | 'error';
   readonly sender?: string;
   readonly destination?: string;
@@ -10,7 +10,7 @@ export interface Recorded {
 }
 
 /** One notification as it was asked for, newest state. */
-export interface Shown {
+export interface NotificationRecord {
   readonly id: number;
   readonly app: string;
   /** The id it replaced, 0 for none. */
@@ -27,7 +27,7 @@ export interface Shown {
 }
 
 /** Every `Notify` call in order, with the daemon's answer and whether it was closed since. */
-export function listShown(messages: readonly Recorded[]): Shown[] {
+export function listShown(messages: readonly BusMessage[]): NotificationRecord[] {
   const ids = new Map<string, number>();
   const closed = new Map<number, number>();
   for (const m of messages) {
@@ -37,7 +37,7 @@ export function listShown(messages: readonly Recorded[]): Shown[] {
     }
     if (m.type === 'signal' && m.member === 'NotificationClosed') closed.set(data[0] as number, data[1] as number);
   }
-  const shown: Shown[] = [];
+  const shown: NotificationRecord[] = [];
   for (const m of messages) {
     const id = ids.get(`${m.sender}/${m.cookie}`);
     if (m.type !== 'method_call' || m.member !== 'Notify' || id === undefined || m.payload === undefined) continue;
@@ -59,8 +59,8 @@ export function listShown(messages: readonly Recorded[]): Shown[] {
 }
 
 /** What is on the screen, from the top (oldest) down: the last state of each id that is not closed. */
-export function listOpen(shown: readonly Shown[]): Shown[] {
-  const last = new Map<number, Shown>();
+export function listOpen(shown: readonly NotificationRecord[]): NotificationRecord[] {
+  const last = new Map<number, NotificationRecord>();
   for (const s of shown) if (s.closed === null) last.set(s.id, s); // a replaced one keeps its row
   return [...last.values()];
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Drained, Signal, SignalQueue } from './queue.ts';
+import type { QueueDrain, Signal, SignalQueue } from './queue.ts';
 import type { Caller, Frame } from './recording.ts';
 
 /** One persona as the upstream knows it. */
@@ -13,7 +13,7 @@ export interface UpstreamPersona {
   /** As many signals, accepted and told to its streams. @returns their ids */
   signals(count: number, signal?: Signal): readonly string[];
   /** What a surface does, without the HTTP. */
-  drain(max?: number): Drained;
+  drain(max?: number): QueueDrain;
   /** A frame to each of its streams, as it is. */
   send(frame: Frame): void;
   /** `pending_changed` with the present revision, `times` over. */
@@ -26,15 +26,15 @@ export interface UpstreamPersona {
   remove(): void;
 }
 
-export interface Known extends UpstreamPersona {
+export interface PersonaRecord extends UpstreamPersona {
   readonly isGone: boolean;
 }
 
 /** Who calls, by the bearer token. */
 export function findCaller(
-  personas: readonly Known[],
+  personas: readonly PersonaRecord[],
   request: IncomingMessage,
-): { readonly caller: Caller; readonly persona: Known | null } {
+): { readonly caller: Caller; readonly persona: PersonaRecord | null } {
   const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
   const persona = personas.find((candidate) => token === candidate.observe || token === candidate.act) ?? null;
   if (persona === null) return { caller: 'nobody', persona };

@@ -24,7 +24,7 @@ export interface Pending {
   readonly oldest_at: string | null;
 }
 
-export interface Drained {
+export interface QueueDrain {
   readonly rev: number;
   readonly items: readonly SignalItem[];
   readonly remaining: number;
@@ -37,7 +37,7 @@ export interface SignalQueue {
   readonly drainedIds: readonly string[];
   add(signal: Signal, created: string): string;
   pending(): Pending;
-  drain(max: number): Drained;
+  drain(max: number): QueueDrain;
   /** A server that lost its memory: the revision begins lower. */
   setRev(rev: number): void;
 }

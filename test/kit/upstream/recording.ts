@@ -2,7 +2,7 @@
 export type Caller = 'daemon' | 'surface' | 'nobody';
 
 /** One thing that happened on the wire, in its order. `at` is monotonic, in milliseconds. */
-export type Recorded = { readonly at: number; readonly caller: Caller; readonly identity: string | null } & (
+export type WireEvent = { readonly at: number; readonly caller: Caller; readonly identity: string | null } & (
   | { readonly is: 'request'; readonly method: string; readonly path: string; readonly status: number }
   | { readonly is: 'upgrade'; readonly path: string; readonly status: number; readonly connection: number | null }
   | { readonly is: 'received'; readonly connection: number; readonly frame: Frame }
@@ -11,7 +11,7 @@ export type Recorded = { readonly at: number; readonly caller: Caller; readonly 
   | { readonly is: 'closed'; readonly connection: number; readonly code: number }
 );
 
-export type RecordedOf<Is extends Recorded['is']> = Extract<Recorded, { is: Is }>;
+export type WireEventKind<Is extends WireEvent['is']> = Extract<WireEvent, { is: Is }>;
 
 /** A frame as it was parsed; `type` is `(not JSON)` where it could not be. */
 export interface Frame {
@@ -33,26 +33,26 @@ export function parseFrame(text: string): Frame {
 
 /** Everything that came and went, for tests to assert on. */
 export interface Recording {
-  readonly all: readonly Recorded[];
-  list<Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[];
+  readonly all: readonly WireEvent[];
+  list<Is extends WireEvent['is']>(is: Is): readonly WireEventKind<Is>[];
   /** Frames of this type from any client. */
-  received(type: string): readonly RecordedOf<'received'>[];
+  received(type: string): readonly WireEventKind<'received'>[];
   /** Requests by method and path: `asked('POST', '/v1/signals/pending/drain')`. */
-  asked(method: string, path: string): readonly RecordedOf<'request'>[];
+  asked(method: string, path: string): readonly WireEventKind<'request'>[];
   /** What was recorded from here on is counted apart. */
   clear(): void;
   /** Is told of each thing as it is recorded, before anything comes of it. */
-  hear(listener: (entry: Recorded) => void): Disposable;
+  hear(listener: (entry: WireEvent) => void): Disposable;
 }
 
 /** What is recorded beside its moment. */
-export type Entry = Recorded extends infer One ? (One extends Recorded ? Omit<One, 'at'> : never) : never;
+export type Entry = WireEvent extends infer One ? (One extends WireEvent ? Omit<One, 'at'> : never) : never;
 
 export function recording(): Recording & { put(entry: Entry): void } {
-  const all: Recorded[] = [];
-  const listeners = new Set<(entry: Recorded) => void>();
-  const list = <Is extends Recorded['is']>(is: Is): readonly RecordedOf<Is>[] =>
-    all.filter((entry): entry is RecordedOf<Is> => entry.is === is);
+  const all: WireEvent[] = [];
+  const listeners = new Set<(entry: WireEvent) => void>();
+  const list = <Is extends WireEvent['is']>(is: Is): readonly WireEventKind<Is>[] =>
+    all.filter((entry): entry is WireEventKind<Is> => entry.is === is);
   return {
     all,
     list,
@@ -64,7 +64,7 @@ export function recording(): Recording & { put(entry: Entry): void } {
       return { [Symbol.dispose]: () => void listeners.delete(listener) };
     },
     put(entry) {
-      const recorded = { at: performance.now(), ...entry } as Recorded;
+      const recorded = { at: performance.now(), ...entry } as WireEvent;
       all.push(recorded);
       for (const reported of listeners) reported(recorded);
     },

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Faults } from './faults.ts';
-import { findCaller, type Known } from './personas.ts';
+import { findCaller, type PersonaRecord } from './personas.ts';
 import type { Signal } from './queue.ts';
 import type { Caller, Entry } from './recording.ts';
 import type { Registrations } from './registrations.ts';
@@ -10,7 +10,7 @@ type Answer = { readonly status: number; readonly body: unknown; readonly afterM
 
 export interface RequestsOptions {
   readonly faults: Faults;
-  readonly personas: readonly Known[];
+  readonly personas: readonly PersonaRecord[];
   readonly put: (entry: Entry) => void;
   readonly registrations: () => Registrations;
   readonly later: (ms: number, run: () => void) => void;
@@ -18,7 +18,7 @@ export interface RequestsOptions {
 
 /** The four calls that are no stream. */
 export function signalRequests({ faults, personas, put, registrations, later }: RequestsOptions) {
-  const answerTo = (call: string, persona: Known, body: Record<string, unknown>): Answer => {
+  const answerTo = (call: string, persona: PersonaRecord, body: Record<string, unknown>): Answer => {
     switch (call) {
       case 'GET /v1/signals/pending':
         return pending(faults, persona);
@@ -44,7 +44,7 @@ export function signalRequests({ faults, personas, put, registrations, later }: 
   const verdict = async (
     request: IncomingMessage,
     caller: Caller,
-    persona: Known | null,
+    persona: PersonaRecord | null,
     path: string,
   ): Promise<Answer> => {
     if (persona === null) return { status: 401, body: { error: 'unauthorized' } };
@@ -73,7 +73,7 @@ export function signalRequests({ faults, personas, put, registrations, later }: 
   };
 }
 
-function pending({ pending: fault }: Faults, persona: Known): Answer {
+function pending({ pending: fault }: Faults, persona: PersonaRecord): Answer {
   const right = persona.queue.pending();
   switch (fault?.is) {
     case 'status':

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Faults } from './faults.ts';
-import { findCaller, type Known } from './personas.ts';
+import { findCaller, type PersonaRecord } from './personas.ts';
 import { type Caller, type Entry, type Frame, parseFrame } from './recording.ts';
 import type { Registration } from './registrations.ts';
 
@@ -11,7 +11,7 @@ export interface Stream {
   readonly number: number;
   readonly socket: WebSocket;
   readonly caller: Caller;
-  readonly persona: Known;
+  readonly persona: PersonaRecord;
   registration: Registration | null;
 }
 
@@ -20,7 +20,7 @@ export interface StreamsOptions {
   readonly heartbeatMs: number;
   readonly pingMs: number;
   readonly faults: Faults;
-  readonly personas: readonly Known[];
+  readonly personas: readonly PersonaRecord[];
   readonly put: (entry: Entry) => void;
   /** ISO 8601, with the skew. */
   readonly timeOfDay: () => string;
@@ -30,8 +30,8 @@ export interface StreamsOptions {
 export interface Streams {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Those that were welcomed. */
-  listGreeted(persona: Known): readonly Stream[];
-  tellAll(persona: Known, frame: Frame): void;
+  listGreeted(persona: PersonaRecord): readonly Stream[];
+  tellAll(persona: PersonaRecord, frame: Frame): void;
   rows(): readonly Registration[];
   /** Closes these with the code; `retryAfterMs` goes with it as JSON in the reason. */
   close(which: readonly Stream[] | 'all', code: number, retryAfterMs?: number): void;
@@ -49,9 +49,9 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
     put({ is: 'sent', connection, frame, caller, identity: persona.identity });
     stream.socket.send(JSON.stringify(frame));
   };
-  const listGreeted = (persona: Known): readonly Stream[] =>
+  const listGreeted = (persona: PersonaRecord): readonly Stream[] =>
     [...streams].filter((stream) => stream.persona === persona && stream.registration !== null);
-  const tellAll = (persona: Known, frame: Frame): void => {
+  const tellAll = (persona: PersonaRecord, frame: Frame): void => {
     for (const stream of listGreeted(persona)) say(stream, frame);
   };
   const close = (which: Iterable<Stream>, code: number, retryAfterMs?: number): void => {
@@ -111,7 +111,7 @@ export function sessionStreams({ heartbeatMs, pingMs, faults, personas, put, tim
     }
   };
 
-  const opened = (socket: WebSocket, caller: Caller, persona: Known, connection: number): void => {
+  const opened = (socket: WebSocket, caller: Caller, persona: PersonaRecord, connection: number): void => {
     const stream: Stream = { number: connection, socket, caller, persona, registration: null };
     const { identity } = persona;
     streams.add(stream);

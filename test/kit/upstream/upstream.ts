@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Faults, noFaults } from './faults.ts';
-import type { Known, UpstreamPersona } from './personas.ts';
-import { type Drained, type Signal, signalQueue } from './queue.ts';
+import type { PersonaRecord, UpstreamPersona } from './personas.ts';
+import { type QueueDrain, type Signal, signalQueue } from './queue.ts';
 import { type Recording, recording } from './recording.ts';
 import { countRegistrations, type Registrations } from './registrations.ts';
 import { signalRequests } from './requests.ts';
@@ -51,7 +51,7 @@ export async function referenceUpstream(options: UpstreamOptions = {}): Promise<
   const { heartbeatMs = 15_000, pingMs = 15_000 } = options;
   const record = recording();
   const faults = noFaults();
-  const personas: Known[] = [];
+  const personas: PersonaRecord[] = [];
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
   const timeOfDay = (): string => new Date(Date.now() + faults.skewMs).toISOString();
@@ -95,11 +95,11 @@ export async function referenceUpstream(options: UpstreamOptions = {}): Promise<
     await closed;
   };
 
-  const made = (tenant: string, identity: string, { observe, act }: Tokens): Known => {
+  const made = (tenant: string, identity: string, { observe, act }: Tokens): PersonaRecord => {
     const queue = signalQueue();
     let isGone = false;
     const changed = (): void => streams.tellAll(persona, { type: 'pending_changed', rev: queue.rev });
-    const persona: Known = {
+    const persona: PersonaRecord = {
       tenant,
       identity,
       observe,
@@ -114,7 +114,7 @@ export async function referenceUpstream(options: UpstreamOptions = {}): Promise<
           changed();
           return id;
         }),
-      drain: (max = 1000): Drained => {
+      drain: (max = 1000): QueueDrain => {
         const answer = queue.drain(max);
         const { rev, remaining } = answer;
         if (!faults.dropDrained) streams.tellAll(persona, { type: 'drained', rev, remaining });
