@@ -7,9 +7,9 @@ import { BOARD, toBoardSummary } from '../../core/sources/brainclaw/index.ts';
 import { brainclaw, EXPECTED, LAST, line, NEXT, openCold, type Store, stepBytes } from '../kit/brainclaw-store.ts';
 import { scratch } from '../kit/scratch.ts';
 import { until } from '../kit/until.ts';
-import { formatUnread, type ProjectWatch, watching } from '../kit/watch-brainclaw.ts';
+import { formatUnread, type ProjectWatcher, watching } from '../kit/watch-brainclaw.ts';
 
-const ready = (watched: ProjectWatch, unread = '20'): Promise<unknown> =>
+const ready = (watched: ProjectWatcher, unread = '20'): Promise<unknown> =>
   watched.until(`${unread} unread`, (shown) => formatUnread(shown) === unread);
 const findInbox = (store: Store, agent: string): string => join(store.root, 'coordination', 'inbox', agent);
 

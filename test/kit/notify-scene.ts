@@ -130,6 +130,21 @@ export class Scene {
   }
 }
 
+/** The banner of one new message to ada. */
+export function createBanner(changes: Partial<Notification> = {}): Notification {
+  const opens = { is: 'persona', persona: 'ada' } as const;
+  return {
+    key: 'mail:ada',
+    is: 'mail',
+    title: 'ada: 1 new',
+    body: 'bob: hi',
+    urgency: 'normal',
+    opens,
+    buttons: [],
+    ...changes,
+  };
+}
+
 export function createJoinedFact(persona: string, at: Instant, source = 'kijito'): Extract<Fact, { is: 'joined' }> {
   const stem = persona;
   return {

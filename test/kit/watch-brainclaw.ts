@@ -24,7 +24,7 @@ import { until } from './until.ts';
 export type ShownPersona = Snapshot['personas'][number];
 
 /** A project that is watched as the tray process does it, in this process: watches, outbox and event files. */
-export interface ProjectWatch extends AsyncDisposable {
+export interface ProjectWatcher extends AsyncDisposable {
   readonly source: BrainclawSource;
   readonly snapshot: () => Snapshot;
   /** What a follower of a persona could have read, but for what concerns the watch. The board unless told otherwise. */
@@ -49,7 +49,7 @@ export interface WatchSetting extends Partial<Pick<BrainclawOptions, 'mail' | 's
 export const PROJECT = 'prj_lab0001';
 
 /** @param root `.brainclaw` @param home keeps what is remembered from one watch to the next */
-export async function watching(root: string, home: Scratch, setting: WatchSetting = {}): Promise<ProjectWatch> {
+export async function watching(root: string, home: Scratch, setting: WatchSetting = {}): Promise<ProjectWatcher> {
   const { clock = realClock, log = silentLog } = setting;
   await using started = new AsyncDisposableStack();
   const disk = createRealDisk(log);

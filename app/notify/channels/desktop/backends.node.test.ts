@@ -6,10 +6,11 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Log } from '../../../../core/ports/index.ts';
 import { realClock, realSpawn } from '../../../../core/ports/index.ts';
 import { type Desktop, desktopMissing, poll, startDesktop } from '../../../../test/kit/desktop/index.ts';
+import { createBanner } from '../../../../test/kit/notify-scene.ts';
 import { needs } from '../../../../test/kit/require.ts';
 import type { ClickTarget } from '../../../open/index.ts';
 import { programOnPath } from '../../../programs.node.ts';
-import type { ChannelListener, ChannelState, Notification, NotificationKey, NotificationPart } from '../channel.ts';
+import type { ChannelListener, ChannelState, NotificationKey, NotificationPart } from '../channel.ts';
 import type { DesktopBackend, OpenBackend } from '../desktop.ts';
 import { toGroupId } from '../desktop.ts';
 import { type BackendOptions, chooseBackend } from './choose.node.ts';
@@ -40,21 +41,7 @@ const HOSTILE = [
   '-x',
 ];
 
-function banner(part: Partial<Notification> = {}): Notification {
-  const opens = { is: 'persona', persona: 'ada' } as const;
-  return {
-    key: 'mail:ada',
-    is: 'mail',
-    title: 'ada: 1 new',
-    body: 'bob: hi',
-    urgency: 'normal',
-    opens,
-    buttons: [],
-    ...part,
-  };
-}
-
-class Heard implements ChannelListener {
+class CallLog implements ChannelListener {
   readonly callLines: string[] = [];
   clicked(key: NotificationKey, part: NotificationPart): void {
     this.callLines.push(`clicked ${key}${part === 'banner' ? '' : ` ${part}`}`);
@@ -157,7 +144,7 @@ describe('macOS, own terminal-notifier', () => {
 
   test('version 3 on PATH is called directly, opens the page itself, and replaces by its group', async (t) => {
     const { stand, backend, lines } = await made(t);
-    await backend.show(banner());
+    await backend.show(createBanner());
     await backend.withdraw('mail:ada');
     const group = toGroupId('mail:ada');
     assert.deepEqual(stand.calls('terminal-notifier').slice(1), [
@@ -169,7 +156,7 @@ describe('macOS, own terminal-notifier', () => {
 
   test('S7: hostile text arrives as one argument each, and never as an option', async (t) => {
     const { stand, backend } = await made(t);
-    for (const text of HOSTILE) await backend.show(banner({ title: text, body: text }));
+    for (const text of HOSTILE) await backend.show(createBanner({ title: text, body: text }));
     const seen = stand.calls('terminal-notifier').slice(1);
     for (const [i, text] of HOSTILE.entries()) {
       assert.equal(seen[i]?.[1]?.replace(/^\u200b/, ''), text);
@@ -181,7 +168,7 @@ describe('macOS, own terminal-notifier', () => {
 
   test('with sound it asks for one', async (t) => {
     const { stand, backend } = await made(t, '3.0.0', true);
-    await backend.show(banner());
+    await backend.show(createBanner());
     assert.deepEqual(stand.calls('terminal-notifier').at(-1)?.slice(-2), ['-sound', 'default']);
   });
 
@@ -210,8 +197,8 @@ describe('macOS, node-notifier', () => {
     assert.deepEqual(lines, ['info notifications: by node-notifier (terminal-notifier)']);
     assert.deepEqual(stand.calls('arch'), [['-x86_64', '/usr/bin/true']]);
     await Promise.all([
-      backend.show(banner({ key: 'mail:one', body: 'one' })),
-      backend.show(banner({ key: 'mail:two', body: 'two' })),
+      backend.show(createBanner({ key: 'mail:one', body: 'one' })),
+      backend.show(createBanner({ key: 'mail:two', body: 'two' })),
     ]);
     const [first] = await stand.called('helper', 2);
     assert.ok(first?.includes('-open'));
@@ -228,8 +215,12 @@ describe('macOS, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('helper');
     for (const sound of [true, false]) {
-      const backend = opened(t, await createMacHelperBackend(toPageUrl, sound, realClock, { customPath }), new Heard());
-      await backend.show(banner());
+      const backend = opened(
+        t,
+        await createMacHelperBackend(toPageUrl, sound, realClock, { customPath }),
+        new CallLog(),
+      );
+      await backend.show(createBanner());
     }
     const [loud, silent] = await stand.called('helper', 2);
     assert.ok(loud?.includes('-sound'));
@@ -240,8 +231,8 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper');
-    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new Heard());
-    for (const text of HOSTILE) await backend.show(banner({ body: text }));
+    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new CallLog());
+    for (const text of HOSTILE) await backend.show(createBanner({ body: text }));
     for (const args of await stand.called('helper', HOSTILE.length)) {
       const message = args[args.indexOf('-message') + 1] ?? '';
       assert.match(message, /^".*"$/u, 'wrapped, as the helper that comes with node-notifier expects');
@@ -253,8 +244,8 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper', `if (args.includes('-message')) await wait('never');`);
-    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new Heard());
-    await backend.show(banner());
+    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new CallLog());
+    await backend.show(createBanner());
     await backend.withdraw('mail:ada');
     const [shown, removed] = await stand.called('helper', 2);
     assert.equal(shown?.[shown.indexOf('-group') + 1], `"${toGroupId('mail:ada')}"`);
@@ -267,9 +258,9 @@ describe('macOS, node-notifier', () => {
     const backend = opened(
       t,
       await createMacHelperBackend(toPageUrl, false, realClock, { customPath: '/nowhere/helper' }),
-      new Heard(),
+      new CallLog(),
     );
-    await assert.rejects(backend.show(banner()), /ENOENT/);
+    await assert.rejects(backend.show(createBanner()), /ENOENT/);
   });
 });
 
@@ -280,7 +271,7 @@ describe('macOS, osascript', () => {
     stand.add('osascript');
     const { backend, lines } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64' });
     assert.match(lines[0] ?? '', /by osascript, without clicks \(for clicks: brew install terminal-notifier\)/);
-    for (const text of HOSTILE) await backend.show(banner({ title: text, body: text }));
+    for (const text of HOSTILE) await backend.show(createBanner({ title: text, body: text }));
     const scripts = new Set(stand.calls('osascript').map((args) => args.slice(0, 6).join('\n')));
     assert.equal(scripts.size, 1, 'the script is the same whatever the text');
     for (const [i, args] of stand.calls('osascript').entries()) {
@@ -295,7 +286,7 @@ describe('macOS, osascript', () => {
     stand.add('arch', 'process.exit(1)');
     stand.add('osascript');
     const { backend } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64', sound: true });
-    await backend.show(banner());
+    await backend.show(createBanner());
     const [args] = stand.calls('osascript');
     assert.match(args?.[3] ?? '', /^display notification .* sound name "Glass"$/);
     assert.deepEqual(args?.slice(6), ['ada: 1 new', 'bob: hi']);
@@ -306,7 +297,7 @@ describe('macOS, osascript', () => {
     stand.add('arch', 'process.exit(1)');
     stand.add('osascript', `console.error('not allowed'); process.exit(1);`);
     const { backend } = await chosen(t, stand, { platform: 'darwin', arch: 'arm64' });
-    await assert.rejects(backend.show(banner()), /osascript ended with 1: not allowed/);
+    await assert.rejects(backend.show(createBanner()), /osascript ended with 1: not allowed/);
   });
 });
 
@@ -326,7 +317,7 @@ describe('Windows, node-notifier', () => {
   const made = async (t: TestContext) => {
     const stand = standIns(t);
     const customPath = stand.add('snoretoast', TOAST);
-    const heard = new Heard();
+    const heard = new CallLog();
     const backend = opened(t, await createToasterBackend(false, realClock, { customPath }), heard);
     return { stand, backend, heard };
   };
@@ -334,7 +325,7 @@ describe('Windows, node-notifier', () => {
   test('each toast reports for itself: clicked, dismissed, timed out', async (t) => {
     const { stand, backend, heard } = await made(t);
     const texts = ['click', 'dismiss', 'late'];
-    await Promise.all(texts.map((body) => backend.show(banner({ key: `mail:${body}`, body }))));
+    await Promise.all(texts.map((body) => backend.show(createBanner({ key: `mail:${body}`, body }))));
     for (const text of [...texts].reverse()) stand.release(text);
     await heard.until('clicked mail:click');
     await heard.until('closed mail:dismiss by person');
@@ -345,15 +336,15 @@ describe('Windows, node-notifier', () => {
 
   test('without sound the toast is silent', async (t) => {
     const { stand, backend } = await made(t);
-    await backend.show(banner({ body: 'late' }));
+    await backend.show(createBanner({ body: 'late' }));
     assert.ok(stand.calls('snoretoast')[0]?.includes('-silent'));
     stand.release('late');
     const loud = opened(
       t,
       await createToasterBackend(true, realClock, { customPath: join(stand.folder, 'snoretoast') }),
-      new Heard(),
+      new CallLog(),
     );
-    await loud.show(banner({ body: 'late' }));
+    await loud.show(createBanner({ body: 'late' }));
     assert.ok(!stand.calls('snoretoast')[1]?.includes('-silent'));
   });
 
@@ -364,32 +355,32 @@ describe('Windows, node-notifier', () => {
       ['is-killed', `process.kill(process.pid, 'SIGKILL')`, /is-killed ended with SIGKILL/],
       ['fails', `process.exit(-1)`, /fails ended with code 255/],
     ] as const) {
-      const heard = new Heard();
+      const heard = new CallLog();
       const backend = opened(
         t,
         await createToasterBackend(false, patient, { customPath: stand.add(name, body) }),
         heard,
       );
-      await assert.rejects(backend.show(banner()), why);
+      await assert.rejects(backend.show(createBanner()), why);
     }
     const none = opened(
       t,
       await createToasterBackend(false, realClock, { customPath: '/nowhere/toast.exe' }),
-      new Heard(),
+      new CallLog(),
     );
-    await assert.rejects(none.show(banner()), /ENOENT/);
+    await assert.rejects(none.show(createBanner()), /ENOENT/);
   });
 
   test('no result says nothing, least of all that somebody saw it', async (t) => {
     const { stand, backend, heard } = await made(t);
-    await backend.show(banner({ body: 'hidden' }));
+    await backend.show(createBanner({ body: 'hidden' }));
     stand.release('hidden');
     await heard.until('closed mail:ada by channel');
   });
 
   test('S7: hostile text arrives as it is', async (t) => {
     const { stand, backend } = await made(t);
-    await Promise.all(HOSTILE.map((body, i) => backend.show(banner({ key: `mail:${i}`, title: body, body }))));
+    await Promise.all(HOSTILE.map((body, i) => backend.show(createBanner({ key: `mail:${i}`, title: body, body }))));
     const seen = (await stand.called('snoretoast', HOSTILE.length)).map((args) => [
       args[args.indexOf('-t') + 1]?.replace(/^\u200b/, ''),
       args[args.indexOf('-m') + 1]?.replace(/^\u200b/, ''),
@@ -400,8 +391,8 @@ describe('Windows, node-notifier', () => {
 
   test('the same key keeps its id, the ninth closes the first, and withdrawing closes', async (t) => {
     const { stand, backend, heard } = await made(t);
-    await backend.show(banner({ key: 'mail:0', body: 'x' }));
-    await Promise.all(Array.from({ length: 9 }, (_, i) => backend.show(banner({ key: `mail:${i}`, body: 'x' }))));
+    await backend.show(createBanner({ key: 'mail:0', body: 'x' }));
+    await Promise.all(Array.from({ length: 9 }, (_, i) => backend.show(createBanner({ key: `mail:${i}`, body: 'x' }))));
     await heard.until('closed mail:0 by channel');
     await backend.withdraw('mail:5');
     const calls = await stand.called('snoretoast', 12);
@@ -434,7 +425,7 @@ describe('notify-send', () => {
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
   let backend: DesktopBackend;
-  const heard = new Heard();
+  const heard = new CallLog();
 
   before(async () => {
     if (missing !== null) return;
@@ -448,8 +439,8 @@ describe('notify-send', () => {
   test('a click comes back, and a new banner takes the place of the old', async (t) => {
     if (needs(t, missing)) return;
     assert.deepEqual(heard.callLines, ['ready: notify-send']);
-    await backend.show(banner());
-    await backend.show(banner({ title: 'ada: 2 new' }));
+    await backend.show(createBanner());
+    await backend.show(createBanner({ title: 'ada: 2 new' }));
     const shown = await desktop.notifications.wait(/^ada: 2 new\nbob: hi$/);
     assert.equal(shown.hints['desktop-entry'], 'hivebar');
     assert.equal(shown.hints['suppress-sound'], true);
@@ -465,7 +456,7 @@ describe('notify-send', () => {
     if (needs(t, missing)) return;
     const wants = { name: 'mute', params: {} };
     await backend.show(
-      banner({ key: 'mail:bo', title: 'bo: 1 new', buttons: [{ id: 'mute', label: 'Mute 1 h', action: wants }] }),
+      createBanner({ key: 'mail:bo', title: 'bo: 1 new', buttons: [{ id: 'mute', label: 'Mute 1 h', action: wants }] }),
     );
     const shown = await desktop.notifications.wait(/^bo: 1 new/);
     assert.deepEqual(shown.actions, ['default', 'Open', 'mute', 'Mute 1 h']);
@@ -478,18 +469,20 @@ describe('notify-send', () => {
       'notify-send',
       `if (args[0] === '--help') console.log('--action'); else console.log('mute');`,
     );
-    const clicked = new Heard();
+    const clicked = new CallLog();
     const made = opened(t, await createNotifySendBackend(file, IDENTITY, true, stand.env, realClock), clicked);
     const wants = { name: 'mute', params: {} };
-    await made.show(banner({ buttons: [{ id: 'mute', label: 'Mute 1 h', action: wants }] }));
+    await made.show(createBanner({ buttons: [{ id: 'mute', label: 'Mute 1 h', action: wants }] }));
     await clicked.until('clicked mail:ada mute');
     assert.ok(stand.calls('notify-send')[1]?.includes('--hint=string:sound-name:message-new-email'));
   });
 
   test('S7 S8: hostile text is text: no option, no markup', async (t) => {
     if (needs(t, missing)) return;
-    await Promise.all(HOSTILE.map((text, i) => backend.show(banner({ key: `mail:${i}`, title: text, body: text }))));
-    await backend.show(banner({ key: 'mail:s8', title: 'ada', body: 'Fish & <b>Chips</b>' }));
+    await Promise.all(
+      HOSTILE.map((text, i) => backend.show(createBanner({ key: `mail:${i}`, title: text, body: text }))),
+    );
+    await backend.show(createBanner({ key: 'mail:s8', title: 'ada', body: 'Fish & <b>Chips</b>' }));
     const open = await desktop.notifications.open();
     const plain = HOSTILE.filter((text) => !text.includes('&'));
     for (const text of plain)
@@ -515,16 +508,16 @@ describe('notify-send', () => {
     if (needs(t, missing)) return;
     const file = programOnPath('notify-send', desktop.env, 'linux') ?? '';
     const env = { ...desktop.env, DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nowhere' };
-    const lonely = opened(t, await createNotifySendBackend(file, IDENTITY, false, env, realClock), new Heard());
-    await assert.rejects(lonely.show(banner()), /notify-send ended with 1/);
+    const lonely = opened(t, await createNotifySendBackend(file, IDENTITY, false, env, realClock), new CallLog());
+    await assert.rejects(lonely.show(createBanner()), /notify-send ended with 1/);
   });
 
   test('an old libnotify has no actions: the banner comes without a click', async (t) => {
     const stand = standIns(t);
     const file = stand.add('notify-send', `if (args[0] === '--help') console.log('Usage: notify-send, -u -t');`);
-    const old = new Heard();
+    const old = new CallLog();
     const without = opened(t, await createNotifySendBackend(file, IDENTITY, false, stand.env, realClock), old);
-    await without.show(banner());
+    await without.show(createBanner());
     assert.deepEqual(old.callLines, ['ready: notify-send, without clicks']);
     const [, args] = stand.calls('notify-send');
     assert.ok(!args?.some((arg) => arg.startsWith('--action')));
@@ -537,7 +530,7 @@ test('without a session bus: off, with the reason', async (t) => {
   const { backend, lines, heard } = await chosen(t, stand, { platform: 'linux', arch: 'x64' });
   assert.deepEqual(lines, []);
   assert.deepEqual(heard.callLines, ['off: no session bus']);
-  await assert.rejects(backend.show(banner()), /no session bus/);
+  await assert.rejects(backend.show(createBanner()), /no session bus/);
 });
 
 test('a program in the current folder is never found', (t) => {
@@ -552,7 +545,7 @@ test('a program in the current folder is never found', (t) => {
   assert.equal(programOnPath('planted', { PATH: stand.folder }, 'linux'), join(stand.folder, 'planted'));
 });
 
-function opened(t: TestContext, open: OpenBackend, heard: Heard): DesktopBackend {
+function opened(t: TestContext, open: OpenBackend, heard: CallLog): DesktopBackend {
   const backend = open(heard);
   t.after(() => backend[Symbol.asyncDispose]());
   return backend;
@@ -562,7 +555,7 @@ async function chosen(
   t: TestContext,
   stand: StandIns,
   part: Pick<BackendOptions, 'platform' | 'arch'> & Partial<BackendOptions>,
-): Promise<{ backend: DesktopBackend; lines: string[]; heard: Heard }> {
+): Promise<{ backend: DesktopBackend; lines: string[]; heard: CallLog }> {
   const lines: string[] = [];
   const log: Log = {
     info: (line) => void lines.push(`info ${line}`),
@@ -581,6 +574,6 @@ async function chosen(
     mac: { arch: join(stand.folder, 'arch'), osascript: join(stand.folder, 'osascript'), beside: [] },
     ...part,
   });
-  const heard = new Heard();
+  const heard = new CallLog();
   return { backend: opened(t, open, heard), lines, heard };
 }

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { realClock, silentLog } from '../../../../core/ports/index.ts';
 import { type Desktop, desktopMissing, poll, startDesktop } from '../../../../test/kit/desktop/index.ts';
+import { createBanner } from '../../../../test/kit/notify-scene.ts';
 import { needs } from '../../../../test/kit/require.ts';
 import { type RecordedCall, startStandInDaemon } from '../../../../test/kit/stand-in-notification-daemon.ts';
 import { openSessionBus, type SessionBus } from '../../../desktop/index.ts';
 import { getAssetPath } from '../../../package.node.ts';
-import type { ChannelListener, ChannelState, Notification, NotificationKey, NotificationPart } from '../channel.ts';
+import type { ChannelListener, ChannelState, NotificationKey, NotificationPart } from '../channel.ts';
 import type { DesktopBackend } from '../desktop.ts';
 import { createDbusBackend } from './dbus.ts';
 
@@ -14,22 +15,8 @@ const IDENTITY = { desktopEntry: 'hivebar', icon: getAssetPath('icons/44/up-none
 const S8 = 'Fish & <b>Chips</b> <a href="http://x">click</a> 👩‍👩‍👧 ٱلعربية';
 const S8_AS_MARKUP = 'Fish &amp; &lt;b&gt;Chips&lt;/b&gt; &lt;a href="http://x"&gt;click&lt;/a&gt; 👩‍👩‍👧 ٱلعربية';
 
-function banner(part: Partial<Notification> = {}): Notification {
-  const opens = { is: 'persona', persona: 'ada' } as const;
-  return {
-    key: 'mail:ada',
-    is: 'mail',
-    title: 'ada: 1 new',
-    body: 'bob: hi',
-    urgency: 'normal',
-    opens,
-    buttons: [],
-    ...part,
-  };
-}
-
 /** Writes down what a backend tells. */
-class Heard implements ChannelListener {
+class ListenerRecord implements ChannelListener {
   readonly clicks: [NotificationKey, NotificationPart, string | null][] = [];
   readonly closes: [NotificationKey, string][] = [];
   readonly states: ChannelState[] = [];
@@ -42,7 +29,7 @@ class Heard implements ChannelListener {
   state(state: ChannelState): void {
     this.states.push(state);
   }
-  until(what: string, met: (heard: Heard) => boolean): Promise<true> {
+  until(what: string, met: (heard: ListenerRecord) => boolean): Promise<true> {
     return poll(
       () => `${what}; heard ${JSON.stringify(this)}`,
       () => met(this) || null,
@@ -61,7 +48,7 @@ describe('a real notification daemon (dunst)', () => {
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
   let backend: DesktopBackend;
-  const heard = new Heard();
+  const heard = new ListenerRecord();
 
   before(async () => {
     if (missing !== null) return;
@@ -79,7 +66,7 @@ describe('a real notification daemon (dunst)', () => {
 
   test('a banner appears with its action, hints and urgency', async (t) => {
     if (needs(t, missing)) return;
-    await backend.show(banner());
+    await backend.show(createBanner());
     const shown = await desktop.notifications.wait(/^ada: 1 new\nbob: hi$/);
     assert.equal(shown.app, 'Hivebar');
     assert.deepEqual(shown.actions, ['default', 'Open']);
@@ -94,13 +81,13 @@ describe('a real notification daemon (dunst)', () => {
   test('its buttons come after the click on the banner itself; without sound it says so', async (t) => {
     if (needs(t, missing)) return;
     const bus = stack.use(await join(desktop));
-    await using silent = createDbusBackend(bus, IDENTITY, false)(new Heard());
+    await using silent = createDbusBackend(bus, IDENTITY, false)(new ListenerRecord());
     const action = { name: 'open', params: {} };
     const buttons = [
       { id: 'open', label: 'Open session', action } as const,
       { id: 'mute', label: 'Mute 1 h', action } as const,
     ];
-    await silent.show(banner({ key: 'mail:eve', title: 'eve: 1 new', buttons }));
+    await silent.show(createBanner({ key: 'mail:eve', title: 'eve: 1 new', buttons }));
     const shown = await desktop.notifications.wait(/^eve: 1 new/);
     assert.deepEqual(shown.actions, ['default', 'Open', 'open', 'Open session', 'mute', 'Mute 1 h']);
     assert.deepEqual([shown.hints['suppress-sound'], shown.hints['sound-name']], [true, undefined]);
@@ -109,7 +96,7 @@ describe('a real notification daemon (dunst)', () => {
   test('the next one with its key takes its place', async (t) => {
     if (needs(t, missing)) return;
     const [first] = await desktop.notifications.open();
-    await backend.show(banner({ title: 'ada: 2 new' }));
+    await backend.show(createBanner({ title: 'ada: 2 new' }));
     const second = await desktop.notifications.wait(/^ada: 2 new/);
     assert.equal(second.id, first?.id);
     assert.equal(second.replaces, first?.id);
@@ -118,7 +105,7 @@ describe('a real notification daemon (dunst)', () => {
 
   test('S8: the daemon has body-markup: the text is shown literally, the summary is not escaped', async (t) => {
     if (needs(t, missing)) return;
-    await backend.show(banner({ key: 'mail:bo', title: S8, body: S8 }));
+    await backend.show(createBanner({ key: 'mail:bo', title: S8, body: S8 }));
     const shown = await desktop.notifications.wait(/Chips/);
     assert.equal(shown.summary, S8);
     assert.equal(shown.body, S8_AS_MARKUP);
@@ -127,7 +114,7 @@ describe('a real notification daemon (dunst)', () => {
   test('an outage is critical', async (t) => {
     if (needs(t, missing)) return;
     await backend.show(
-      banner({ key: 'outage:kijito', is: 'outage', title: 'kijito down: 60 personas', urgency: 'critical' }),
+      createBanner({ key: 'outage:kijito', is: 'outage', title: 'kijito down: 60 personas', urgency: 'critical' }),
     );
     const shown = await desktop.notifications.wait(/kijito down/);
     assert.deepEqual(shown.hints, {
@@ -157,8 +144,8 @@ describe('a real notification daemon (dunst)', () => {
 
   test('a banner is withdrawn, and what is left goes with the backend', async (t) => {
     if (needs(t, missing)) return;
-    await backend.show(banner({ key: 'mail:cy', title: 'cy: 1 new' }));
-    await backend.show(banner({ key: 'mail:di', title: 'di: 1 new' }));
+    await backend.show(createBanner({ key: 'mail:cy', title: 'cy: 1 new' }));
+    await backend.show(createBanner({ key: 'mail:di', title: 'di: 1 new' }));
     await backend.withdraw('mail:cy');
     await poll(
       () => 'withdrawal',
@@ -187,17 +174,17 @@ describe('stand-in daemons, on a bus that has none', () => {
 
   test('S19: no daemon: said once, every banner refused; one that comes later is used', async (t) => {
     if (needs(t, missing)) return;
-    const heard = new Heard();
+    const heard = new ListenerRecord();
     await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     await heard.until('a state', (h) => h.states.length > 0);
-    for (let i = 0; i < 5; i += 1) await assert.rejects(backend.show(banner()), /no notification daemon/);
+    for (let i = 0; i < 5; i += 1) await assert.rejects(backend.show(createBanner()), /no notification daemon/);
     assert.deepEqual(heard.states, [{ is: 'unavailable', why: 'no notification daemon' }]);
     const calls: RecordedCall[] = [];
     await using bus = await join(desktop);
     using _daemon = await startStandInDaemon(bus, ['body', 'actions'], calls);
     await heard.until('the daemon', (h) => h.states.length > 1);
     assert.deepEqual(heard.states[1], { is: 'ready', by: 'D-Bus, stand-in 1' });
-    await backend.show(banner());
+    await backend.show(createBanner());
     assert.equal(calls.length, 1);
   });
 
@@ -207,10 +194,10 @@ describe('stand-in daemons, on a bus that has none', () => {
       const calls: RecordedCall[] = [];
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, capabilities, calls);
-      const heard = new Heard();
+      const heard = new ListenerRecord();
       await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-      await backend.show(banner({ title: 'ada: 1 new', body: S8 }));
+      await backend.show(createBanner({ title: 'ada: 1 new', body: S8 }));
       return calls[0]?.args.slice(3, 6) ?? [];
     };
     assert.deepEqual(await seen(['body', 'actions']), ['ada: 1 new', S8, ['default', 'Open']]);
@@ -232,10 +219,10 @@ describe('stand-in daemons, on a bus that has none', () => {
         properties: {},
       },
     ]);
-    const heard = new Heard();
+    const heard = new ListenerRecord();
     await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-    await backend.show(banner());
+    await backend.show(createBanner());
     forged.emit('org.freedesktop.Notifications', 'ActionInvoked', [1, 'default']);
     forged.emit('org.freedesktop.Notifications', 'NotificationClosed', [1, 2]);
     await stranger.call({
@@ -260,7 +247,7 @@ describe('stand-in daemons, on a bus that has none', () => {
 
   test('a daemon that leaves in the middle of a call, with another behind it: the banner is shown by that one', async (t) => {
     if (needs(t, missing)) return;
-    const heard = new Heard();
+    const heard = new ListenerRecord();
     await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     await using next = await join(desktop);
     const first = await join(desktop);
@@ -275,7 +262,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       iface: 'org.freedesktop.DBus.Peer',
       member: 'Ping',
     });
-    const showing = backend.show(banner());
+    const showing = backend.show(createBanner());
     await first[Symbol.asyncDispose](); // before it has read the question
     using _daemon = await coming;
     await showing;
@@ -287,13 +274,13 @@ describe('stand-in daemons, on a bus that has none', () => {
 
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
     if (needs(t, missing)) return;
-    const heard = new Heard();
+    const heard = new ListenerRecord();
     await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
     {
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, ['body'], []);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
-      await backend.show(banner());
+      await backend.show(createBanner());
     }
     await heard.until('its end', (h) => h.states.at(-1)?.is === 'unavailable');
     assert.deepEqual(heard.closes, [['mail:ada', 'channel']]);
@@ -301,7 +288,7 @@ describe('stand-in daemons, on a bus that has none', () => {
     await using bus = await join(desktop);
     using _daemon = await startStandInDaemon(bus, ['body'], calls);
     await heard.until('the next', (h) => h.states.at(-1)?.is === 'ready');
-    await backend.show(banner());
+    await backend.show(createBanner());
     assert.equal(calls[0]?.args[1], 0, 'replaces nothing');
   });
 });
