@@ -4,10 +4,9 @@ import type { Clock } from '../../ports/index.ts';
 import { type Disk, readText } from '../../state/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { SourceHost, WatchedSource } from '../module.ts';
-import { toReadOnlyFiles } from '../read-only-files.ts';
 import type { Checkpoint, Persona, PollResult, SetItem, Source } from '../source.ts';
 
-import { createTimers, cut, sanitizeText } from '../source-tools.ts';
+import { createTimers, cut, sanitizeText, toReadOnlyFiles } from '../source-tools.ts';
 import { MAILDIR, MAILDIR_PREFIX, type MaildirSettings } from './settings.ts';
 
 export interface MaildirOptions {
