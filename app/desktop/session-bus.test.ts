@@ -49,7 +49,7 @@ const thing = (bus: SessionBus): BusInterface => ({
     Hello: {
       in: 's',
       out: 'sv',
-      run: ([who]) => [`hello ${who}`, bus.variant('a(iiay)', [[1, 1, Buffer.from('abcd')]])],
+      run: ([name]) => [`hello ${name}`, bus.variant('a(iiay)', [[1, 1, Buffer.from('abcd')]])],
     },
     Fail: {
       in: '',
@@ -80,57 +80,57 @@ describe('one connection to the session bus', { skip: skipUnless(desktopMissing(
   });
 
   test('an object given as a table answers calls, properties and introspection', async () => {
-    await using ours = await joinBus();
-    await using theirs = await joinBus();
-    using _ = ours.serve('/thing', [thing(ours)]);
-    const [text, value] = await theirs.call(on(ours, 'Hello', 's', ['you']));
+    await using server = await joinBus();
+    await using client = await joinBus();
+    using _ = server.serve('/thing', [thing(server)]);
+    const [text, value] = await client.call(on(server, 'Hello', 's', ['you']));
     assert.equal(text, 'hello you');
     assert.deepEqual((value as { value: unknown }).value, [[1, 1, Buffer.from('abcd')]]);
-    const standard = { dest: findUniqueName(ours), path: '/thing' };
-    const [xml] = await theirs.call({
+    const standard = { dest: findUniqueName(server), path: '/thing' };
+    const [xml] = await client.call({
       ...standard,
       iface: 'org.freedesktop.DBus.Introspectable',
       member: 'Introspect',
     });
     assert.match(String(xml), /<method name="Hello"><arg type="s" direction="in"\/><arg type="s" direction="out"\/>/);
     const properties = { ...standard, iface: 'org.freedesktop.DBus.Properties' };
-    const all = await theirs.call({ ...properties, member: 'GetAll', signature: 's', body: ['com.example.Thing'] });
+    const all = await client.call({ ...properties, member: 'GetAll', signature: 's', body: ['com.example.Thing'] });
     assert.equal((all[0] as Record<string, { value: unknown }>).Size?.value, 4);
   });
 
   test('what is asked wrongly gets an error that names it, and nothing breaks', async () => {
-    await using ours = await joinBus();
-    await using theirs = await joinBus();
-    using _ = ours.serve('/thing', [thing(ours)]);
+    await using server = await joinBus();
+    await using client = await joinBus();
+    using _ = server.serve('/thing', [thing(server)]);
     const refusal = async (call: ReturnType<typeof on>): Promise<string> =>
-      theirs.call(call).then(
+      client.call(call).then(
         () => 'answered',
         (error: unknown) =>
           error instanceof BusError ? `${error.is} ${error.errorName?.split('.').at(-1)}` : 'thrown',
       );
-    assert.equal(await refusal(on(ours, 'Nope')), 'answered UnknownMethod');
-    assert.equal(await refusal(on(ours, 'toString')), 'answered UnknownMethod');
-    assert.equal(await refusal(on(ours, 'Hello', 'i', [1])), 'answered InvalidArgs');
-    assert.equal(await refusal(on(ours, 'Fail')), 'answered Failed');
-    assert.equal(await refusal({ ...on(ours, 'Hello'), path: '/other' }), 'answered UnknownObject');
-    assert.equal(await refusal({ ...on(ours, 'Hello'), dest: 'com.example.Nobody' }), 'answered ServiceUnknown');
-    assert.equal((await theirs.call(on(ours, 'Hello', 's', ['you'])))[0], 'hello you');
+    assert.equal(await refusal(on(server, 'Nope')), 'answered UnknownMethod');
+    assert.equal(await refusal(on(server, 'toString')), 'answered UnknownMethod');
+    assert.equal(await refusal(on(server, 'Hello', 'i', [1])), 'answered InvalidArgs');
+    assert.equal(await refusal(on(server, 'Fail')), 'answered Failed');
+    assert.equal(await refusal({ ...on(server, 'Hello'), path: '/other' }), 'answered UnknownObject');
+    assert.equal(await refusal({ ...on(server, 'Hello'), dest: 'com.example.Nobody' }), 'answered ServiceUnknown');
+    assert.equal((await client.call(on(server, 'Hello', 's', ['you'])))[0], 'hello you');
   });
 
   test('a signal counts only when it comes from the owner of the name', async () => {
-    await using ours = await joinBus();
+    await using server = await joinBus();
     await using stranger = await joinBus();
-    await using theirs = await joinBus();
-    const real = ours.serve('/thing', [thing(ours)]);
+    await using client = await joinBus();
+    const real = server.serve('/thing', [thing(server)]);
     const forged = stranger.serve('/thing', [thing(stranger)]);
-    await own(ours, 'com.example.Thing');
+    await own(server, 'com.example.Thing');
     const heard: unknown[] = [];
-    using _ = theirs.signals({ sender: 'com.example.Thing', iface: 'com.example.Thing' }, (s) => heard.push(s.body[0]));
-    await ownerIs(theirs, 'com.example.Thing', findUniqueName(ours));
+    using _ = client.signals({ sender: 'com.example.Thing', iface: 'com.example.Thing' }, (s) => heard.push(s.body[0]));
+    await ownerIs(client, 'com.example.Thing', findUniqueName(server));
     const reached: unknown[] = []; // the forgery does reach the connection, past the bus's own filter
     const ofStranger = { sender: findUniqueName(stranger), iface: 'com.example.Thing' };
-    using _forged = theirs.signals(ofStranger, (s) => reached.push(s.body[0]));
-    await theirs.call(on(ours, 'Hello', 's', ['x']));
+    using _forged = client.signals(ofStranger, (s) => reached.push(s.body[0]));
+    await client.call(on(server, 'Hello', 's', ['x']));
     forged.emit('com.example.Thing', 'Changed', ['forged']);
     await poll(
       () => 'forgery',
@@ -145,21 +145,21 @@ describe('one connection to the session bus', { skip: skipUnless(desktopMissing(
   });
 
   test('the owner of a name is told at once and at each change', async () => {
-    await using ours = await joinBus();
-    await using theirs = await joinBus();
+    await using server = await joinBus();
+    await using client = await joinBus();
     const seen: (string | null)[] = [];
-    using _ = theirs.owner('com.example.Shop', (owner) => seen.push(owner));
+    using _ = client.owner('com.example.Shop', (owner) => seen.push(owner));
     await poll(
       () => 'first word',
       () => seen.length === 1 || null,
     );
-    await own(ours, 'com.example.Shop');
-    const name = findUniqueName(ours);
+    await own(server, 'com.example.Shop');
+    const name = findUniqueName(server);
     await poll(
       () => 'owner',
       () => seen.at(-1) === name || null,
     );
-    await ours[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
     await poll(
       () => 'end',
       () => seen.at(-1) === null || null,
@@ -168,37 +168,37 @@ describe('one connection to the session bus', { skip: skipUnless(desktopMissing(
   });
 
   test('when the bus dies, waiting calls fail, and all is as it was once it is back', async () => {
-    await using ours = await joinBus();
-    await using theirs = await joinBus();
+    await using server = await joinBus();
+    await using client = await joinBus();
     const states: BusState['is'][] = [];
-    using _a = ours.states((state) => states.push(state.is));
-    using served = ours.serve('/thing', [thing(ours)]);
+    using _a = server.states((state) => states.push(state.is));
+    using served = server.serve('/thing', [thing(server)]);
     const outcome = await whileStopped(async () => {
-      const waiting = theirs.call({ ...on(ours, 'Hello', 's', ['you']), timeoutMs: 60_000 });
+      const waiting = client.call({ ...on(server, 'Hello', 's', ['you']), timeoutMs: 60_000 });
       const [how] = await Promise.all([waiting.then(String, (error: unknown) => (error as BusError).is), killDaemon()]);
       return how;
     });
     assert.equal(outcome, 'gone');
     await poll(
       () => 'loss',
-      () => ours.state.is === 'gone' || null,
+      () => server.state.is === 'gone' || null,
     );
-    await assert.rejects(ours.call(on(ours, 'Hello')), { is: 'gone' });
+    await assert.rejects(server.call(on(server, 'Hello')), { is: 'gone' });
     served.emit('com.example.Thing', 'Changed', ['into the void']);
     await startDaemon();
     await poll(
       () => 'both back',
-      () => (ours.state.is === 'connected' && theirs.state.is === 'connected') || null,
+      () => (server.state.is === 'connected' && client.state.is === 'connected') || null,
     );
     assert.deepEqual(states, ['gone', 'connected']);
-    assert.equal((await theirs.call(on(ours, 'Hello', 's', ['again'])))[0], 'hello again');
+    assert.equal((await client.call(on(server, 'Hello', 's', ['again'])))[0], 'hello again');
   });
 
   test('a call that nobody answers ends in time', async () => {
-    await using ours = await joinBus();
+    await using server = await joinBus();
     await whileStopped(async () => {
-      const call = { ...on(ours, 'Hello', 's', ['x']), timeoutMs: 50 };
-      await assert.rejects(ours.call(call), { name: 'BusError', is: 'time', message: /no answer in 50 ms/ });
+      const call = { ...on(server, 'Hello', 's', ['x']), timeoutMs: 50 };
+      await assert.rejects(server.call(call), { name: 'BusError', is: 'time', message: /no answer in 50 ms/ });
     });
   });
 

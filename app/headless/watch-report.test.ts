@@ -8,12 +8,12 @@ import { createWatchReport } from './watch-positions.ts';
 
 const at = (cursor: number): SavedState => ({ cursor, state: 'UP', consecutive_failures: 0 });
 
-for (const [what, call, code, line] of [
+for (const [label, call, code, line] of [
   ['a directory that cannot be flushed', 'fsync /d', 'EIO', /hive\.json: written, but a power cut may/],
   ['a full disk', 'write /d/', 'ENOSPC', /hive\.json: no space left/],
   ['a directory that takes no file', 'open /d/.kijmon', 'EACCES', /hive\.json: permission denied/],
 ] as const) {
-  test(`trap 37: ${what} is told once while it lasts, once that it is over, and the watch goes on`, () => {
+  test(`trap 37: ${label} is told once while it lasts, once that it is over, and the watch goes on`, () => {
     const files = fakeFiles();
     const output: string[] = [];
     const say = (text: string): void => void output.push(text);

@@ -28,7 +28,7 @@ function rig(config: object = { primary: { is: 'local' } }) {
   const needs = { db, dirs, disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
   const stamp = createPendingStamper({
     ...needs,
-    isElsewhere: (...who) => createElsewhereCheck(needs.disk, dirs.state)(...who),
+    isElsewhere: (...persona) => createElsewhereCheck(needs.disk, dirs.state)(...persona),
   });
   return {
     state,

@@ -65,8 +65,8 @@ describe('what a click does', () => {
     ['terminal, it lives: a shell beside it', TERMINAL, [session('live', { resume: RESUME })], ['terminal']],
     ['terminal, it lives in a pane: the pane', TERMINAL, [liveInPane], ['attach']],
   ];
-  for (const [what, setting, sessions, steps] of table) {
-    test(what, () => assert.deepEqual(chooseSteps(sessions, setting), steps));
+  for (const [label, setting, sessions, steps] of table) {
+    test(label, () => assert.deepEqual(chooseSteps(sessions, setting), steps));
   }
 
   test('of several that live it is the newest', () => {

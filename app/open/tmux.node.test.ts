@@ -17,10 +17,10 @@ import { buildAttachCommand, finishWords, pasteWords, readPane, showPane } from 
 const WORDS = 'hivebar: something waits in your inbox';
 
 const env: ProgramEnv = { ...process.env, TERM: 'xterm', LC_ALL: 'C.UTF-8', TMUX: undefined, TMUX_PANE: undefined };
-const here = process.platform;
+const platform = process.platform;
 
 function noTmux(t: TestContext): boolean {
-  return needs(t, programOnPath('tmux', env, here) === null ? 'tmux is missing: apt-get install tmux' : null);
+  return needs(t, programOnPath('tmux', env, platform) === null ? 'tmux is missing: apt-get install tmux' : null);
 }
 
 interface Server extends Disposable {
@@ -71,9 +71,9 @@ test('the terminal used last is brought to the pane: another session, another wi
   inner.ask('select-window', '-t', 'ada:0');
   await check(outer, inner, 'base');
   assert.notDeepEqual(inner.shown(), [`ada ${pane.pane}`]);
-  await showPane(pane, env, here);
+  await showPane(pane, env, platform);
   assert.deepEqual(inner.shown(), [`ada ${pane.pane}`]);
-  await showPane(inner.pane('base'), env, here);
+  await showPane(inner.pane('base'), env, platform);
   assert.deepEqual(inner.shown(), [`base ${inner.pane('base').pane}`]);
 });
 
@@ -93,7 +93,7 @@ test('a terminal that shows the session already is used before another', async (
     outer.ask('send-keys', '-t', ':1', 'x'); // somebody types in the other
     await sleep(50);
   }
-  await showPane(pane, env, here);
+  await showPane(pane, env, platform);
   assert.deepEqual(inner.shown().sort(), [`ada ${pane.pane}`, `base ${inner.pane('base').pane}`]);
 });
 
@@ -103,12 +103,12 @@ test('a pane that is gone, a server that is gone, and a pane number of another s
   using inner = server(space, 'inner');
   const pane = inner.pane('base');
   const failing = (which: Pane, message: RegExp) =>
-    assert.rejects(showPane(which, env, here), { code: 'exec-failed', message });
+    assert.rejects(showPane(which, env, platform), { code: 'exec-failed', message });
   await failing({ ...pane, pane: '%99' }, /%99/);
   await failing({ ...pane, serverPid: pane.serverPid + 1 }, /has no pane %0 any more/);
   await failing({ ...pane, socket: space.at('none') }, /none/);
   await failing(pane, /no terminal shows/);
-  await assert.rejects(buildAttachCommand({ ...pane, pane: '%99' }, env, here), { code: 'exec-failed' });
+  await assert.rejects(buildAttachCommand({ ...pane, pane: '%99' }, env, platform), { code: 'exec-failed' });
   await assert.rejects(showPane(pane, { PATH: space.dir }, 'win32'), {
     code: 'exec-failed',
     message: /tmux is not on PATH/,
@@ -133,7 +133,7 @@ test('E6 a click goes to the pane where the session lives; with no terminal ther
     id: null,
     cwd: space.dir,
     pane,
-    runner: { pid, startKey: readStartKey(pid, here) },
+    runner: { pid, startKey: readStartKey(pid, platform) },
     resume: ['touch', space.at('resumed')],
     announcedAt: 0,
     endedAt: null,
@@ -160,7 +160,7 @@ test('E6 a click goes to the pane where the session lives; with no terminal ther
   assert.equal(await opener.open(click), 'tmux');
   assert.deepEqual(inner.shown(), [`ada ${pane.pane}`], 'in the terminal that is there');
   inner.ask('kill-pane', '-t', pane.pane);
-  while (checkLiveness(session.runner, here) !== 'gone') await sleep(10);
+  while (checkLiveness(session.runner, platform) !== 'gone') await sleep(10);
   assert.equal(await opener.open(click), 'terminal');
   while (!existsSync(space.at('resumed'))) await sleep(10);
   assert.deepEqual(pages, []);
@@ -173,29 +173,29 @@ test('C2 words are pasted, and Enter pressed, only while the pane is as it was s
   const { pane, runner } = tmux;
   const shown = { view: 'composer', text: '', at: 0, status: 'idle' } as const;
   await tmux.show(shown);
-  const empty = await readPane(pane, runner.pid, env, here);
+  const empty = await readPane(pane, runner.pid, env, platform);
   assert.deepEqual(
     [empty.cursor, empty.isInMode, empty.takesKeys, empty.hasAgentInFront],
     [{ x: 2, y: 3 }, false, true, true],
   );
-  assert.equal((await readPane(pane, process.pid, env, here)).hasAgentInFront, false, 'another process');
-  assert.equal(await pasteWords(pane, WORDS, { x: 3, y: 3 }, env, here), false, 'the cursor is elsewhere');
+  assert.equal((await readPane(pane, process.pid, env, platform)).hasAgentInFront, false, 'another process');
+  assert.equal(await pasteWords(pane, WORDS, { x: 3, y: 3 }, env, platform), false, 'the cursor is elsewhere');
   tmux.ask('copy-mode', '-t', pane.pane);
-  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, here), false, 'it is scrolled back');
+  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, platform), false, 'it is scrolled back');
   tmux.ask('copy-mode', '-q', '-t', pane.pane);
-  assert.equal(await finishWords(pane, WORDS, 'enter', empty.cursor, env, here), false, 'nothing stands there');
-  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, here), true);
+  assert.equal(await finishWords(pane, WORDS, 'enter', empty.cursor, env, platform), false, 'nothing stands there');
+  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, platform), true);
   const after = { x: 2 + WORDS.length, y: 3 };
-  while ((await readPane(pane, runner.pid, env, here)).cursor.x !== after.x) await sleep(10);
-  assert.equal(await finishWords(pane, WORDS, 'take back', after, env, here), true);
-  while ((await readPane(pane, runner.pid, env, here)).cursor.x !== 2) await sleep(10);
-  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, here), true);
-  while ((await readPane(pane, runner.pid, env, here)).cursor.x !== after.x) await sleep(10);
-  assert.equal(await finishWords(pane, WORDS, 'enter', after, env, here), true);
+  while ((await readPane(pane, runner.pid, env, platform)).cursor.x !== after.x) await sleep(10);
+  assert.equal(await finishWords(pane, WORDS, 'take back', after, env, platform), true);
+  while ((await readPane(pane, runner.pid, env, platform)).cursor.x !== 2) await sleep(10);
+  assert.equal(await pasteWords(pane, WORDS, empty.cursor, env, platform), true);
+  while ((await readPane(pane, runner.pid, env, platform)).cursor.x !== after.x) await sleep(10);
+  assert.equal(await finishWords(pane, WORDS, 'enter', after, env, platform), true);
   await until('the words are sent', () => tmux.did.length > 0);
   assert.deepEqual(tmux.did, [{ sent: WORDS }]);
   assert.equal(tmux.ask('list-buffers'), '');
-  await assert.rejects(readPane({ ...pane, serverPid: pane.serverPid + 1 }, runner.pid, env, here), {
+  await assert.rejects(readPane({ ...pane, serverPid: pane.serverPid + 1 }, runner.pid, env, platform), {
     code: 'exec-failed',
   });
 });

@@ -52,13 +52,13 @@ test('the page opener hands over our page with the activation token, and nothing
   const opened: [string, string | null][] = [];
   const openUrl = async (url: string, token: string | null): Promise<void> => void opened.push([url, token]);
   const conceal = (address: string): string => `file:///run/open.html?${address}`;
-  const ours = createPageOpener({
+  const pageOpener = createPageOpener({
     createUrl: (opens) => `http://127.0.0.1:7475/#${opens.is}`,
     port: PORT,
     conceal,
     openUrl,
   });
-  await ours.open({ opens: { is: 'overview' }, activationToken: 'token-1' });
+  await pageOpener.open({ opens: { is: 'overview' }, activationToken: 'token-1' });
   for (const url of NOT_OURS) {
     const other = createPageOpener({ createUrl: () => url, port: PORT, conceal, openUrl });
     await assert.rejects(other.open({ opens: { is: 'overview' }, activationToken: null }), { code: 'internal' });

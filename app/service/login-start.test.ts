@@ -173,13 +173,13 @@ describe('a file of the same name that is not ours', () => {
     ],
   ] as const) {
     test(`that ${name}: neither overwritten nor removed, and nothing is said of on or off`, async () => {
-      const here = scene('no systemd');
-      make(here);
-      const before = here.text(ENTRY);
-      assert.equal(await here.login.state(), null);
-      for (const on of [true, false]) await assert.rejects(here.login.set(on), /left as it is/);
-      assert.equal(here.text(ENTRY), before);
-      assert.deepEqual(here.calls(), []);
+      const rig = scene('no systemd');
+      make(rig);
+      const before = rig.text(ENTRY);
+      assert.equal(await rig.login.state(), null);
+      for (const on of [true, false]) await assert.rejects(rig.login.set(on), /left as it is/);
+      assert.equal(rig.text(ENTRY), before);
+      assert.deepEqual(rig.calls(), []);
     });
   }
 });
@@ -203,9 +203,9 @@ describe('macOS', () => {
   const PLIST = 'Library/LaunchAgents/hivebar.plist';
   const OLDER = 'Library/LaunchAgents/local.hivebar.plist';
   const mac = () => {
-    const here = scene('active', {}, 'darwin');
-    const listPresent = (): readonly string[] => [PLIST, OLDER].filter((name) => existsSync(here.at(name)));
-    return { ...here, listPresent };
+    const rig = scene('active', {}, 'darwin');
+    const listPresent = (): readonly string[] => [PLIST, OLDER].filter((name) => existsSync(rig.at(name)));
+    return { ...rig, listPresent };
   };
   /** As Hivebar wrote it under the label it had before. */
   const olderText = ({ needs }: ReturnType<typeof mac>): string =>
@@ -224,83 +224,83 @@ describe('macOS', () => {
   });
 
   test('two at login after the label changed: the agent of the older label is found, and on takes it away', async () => {
-    const here = mac();
-    here.write(OLDER, olderText(here));
-    assert.partialDeepStrictEqual(await here.login.check(), {
+    const rig = mac();
+    rig.write(OLDER, olderText(rig));
+    assert.partialDeepStrictEqual(await rig.login.check(), {
       is: 'on',
       by: 'launch-agent',
-      path: here.at(OLDER),
+      path: rig.at(OLDER),
       isOld: true,
     });
-    assert.equal(await here.login.state(), true);
-    assert.equal((await here.login.print()).path, here.at(PLIST));
-    await here.login.set(true);
-    assert.deepEqual(here.listPresent(), [PLIST]);
-    assert.partialDeepStrictEqual(await here.login.check(), {
+    assert.equal(await rig.login.state(), true);
+    assert.equal((await rig.login.print()).path, rig.at(PLIST));
+    await rig.login.set(true);
+    assert.deepEqual(rig.listPresent(), [PLIST]);
+    assert.partialDeepStrictEqual(await rig.login.check(), {
       is: 'on',
       by: 'launch-agent',
-      path: here.at(PLIST),
+      path: rig.at(PLIST),
       isOld: false,
     });
   });
 
   test('both are there: said to be old, and off takes both away', async () => {
-    const here = mac();
-    await here.login.set(true);
-    here.write(OLDER, olderText(here));
-    assert.partialDeepStrictEqual(await here.login.check(), {
+    const rig = mac();
+    await rig.login.set(true);
+    rig.write(OLDER, olderText(rig));
+    assert.partialDeepStrictEqual(await rig.login.check(), {
       is: 'on',
       by: 'launch-agent',
-      path: here.at(PLIST),
+      path: rig.at(PLIST),
       isOld: true,
     });
-    await here.login.set(false);
-    assert.deepEqual([here.listPresent(), await here.login.state()], [[], false]);
+    await rig.login.set(false);
+    assert.deepEqual([rig.listPresent(), await rig.login.state()], [[], false]);
   });
 
   test('off takes away the only one, of the older label', async () => {
-    const here = mac();
-    here.write(OLDER, olderText(here));
-    await here.login.set(false);
-    assert.deepEqual([here.listPresent(), await here.login.state()], [[], false]);
+    const rig = mac();
+    rig.write(OLDER, olderText(rig));
+    await rig.login.set(false);
+    assert.deepEqual([rig.listPresent(), await rig.login.state()], [[], false]);
   });
 
   test('one of the older label that is not ours is no business of ours', async () => {
     for (const text of ['<plist/>', '<!-- Written by Hivebar for /x. -->']) {
-      const here = mac();
-      here.write(OLDER, text);
-      assert.deepEqual(await here.login.check(), { is: 'off', path: null });
-      await here.login.set(true);
-      assert.partialDeepStrictEqual(await here.login.check(), {
+      const rig = mac();
+      rig.write(OLDER, text);
+      assert.deepEqual(await rig.login.check(), { is: 'off', path: null });
+      await rig.login.set(true);
+      assert.partialDeepStrictEqual(await rig.login.check(), {
         is: 'on',
         by: 'launch-agent',
-        path: here.at(PLIST),
+        path: rig.at(PLIST),
         isOld: false,
       });
-      await here.login.set(false);
-      assert.deepEqual([here.listPresent(), here.text(OLDER)], [[OLDER], text]);
+      await rig.login.set(false);
+      assert.deepEqual([rig.listPresent(), rig.text(OLDER)], [[OLDER], text]);
     }
   });
 
   test('what cannot be written leaves the agent of the older label in its place', async () => {
-    const here = mac();
-    here.write(OLDER, olderText(here));
-    here.write(PLIST, '<plist/>');
-    assert.equal((await here.login.check()).is, 'foreign');
-    await assert.rejects(here.login.set(true), /hivebar\.plist was not written by Hivebar, and is left as it is/);
-    assert.deepEqual(here.listPresent(), [PLIST, OLDER]);
-    await assert.rejects(here.login.set(false), /left as it is/);
-    assert.deepEqual([here.listPresent(), here.text(PLIST)], [[PLIST], '<plist/>']);
+    const rig = mac();
+    rig.write(OLDER, olderText(rig));
+    rig.write(PLIST, '<plist/>');
+    assert.equal((await rig.login.check()).is, 'foreign');
+    await assert.rejects(rig.login.set(true), /hivebar\.plist was not written by Hivebar, and is left as it is/);
+    assert.deepEqual(rig.listPresent(), [PLIST, OLDER]);
+    await assert.rejects(rig.login.set(false), /left as it is/);
+    assert.deepEqual([rig.listPresent(), rig.text(PLIST)], [[PLIST], '<plist/>']);
   });
 
   test('while the headless service is there neither label is switched on', async () => {
-    const here = mac();
-    here.write('bin/launchctl', '#!/bin/sh\n');
-    chmodSync(here.at('bin/launchctl'), 0o755);
-    await createHeadlessService({ ...here.needs, uid: 501 }).install([]);
-    here.write(OLDER, olderText(here));
-    await assert.rejects(here.login.set(true), /the headless service is installed .*uninstall --headless/);
-    assert.deepEqual(here.listPresent(), [OLDER]);
+    const rig = mac();
+    rig.write('bin/launchctl', '#!/bin/sh\n');
+    chmodSync(rig.at('bin/launchctl'), 0o755);
+    await createHeadlessService({ ...rig.needs, uid: 501 }).install([]);
+    rig.write(OLDER, olderText(rig));
+    await assert.rejects(rig.login.set(true), /the headless service is installed .*uninstall --headless/);
+    assert.deepEqual(rig.listPresent(), [OLDER]);
   });
 });
 

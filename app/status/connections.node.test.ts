@@ -53,7 +53,7 @@ async function listening(t: { after(end: () => void): void }, patience = PATIENC
   };
 }
 
-for (const [what, bytes] of [
+for (const [label, bytes] of [
   ['says nothing', ''],
   ['never ends its headers', 'GET / HTTP/1.1\r\nX-a: '],
   ['sends no HTTP', 'nonsense\r\n\r\n'],
@@ -63,7 +63,7 @@ for (const [what, bytes] of [
   ['reads nothing of a large answer', 'GET /large HTTP/1.1\r\nHOST\r\n\r\n'],
   ['asks for nothing more', 'GET / HTTP/1.1\r\nHOST\r\n\r\n'],
 ] as const) {
-  test(`B2 a connection that ${what} is gone after its time, though its client never closes its side`, async (t) => {
+  test(`B2 a connection that ${label} is gone after its time, though its client never closes its side`, async (t) => {
     const server = await listening(t);
     const socket = server.open(bytes);
     if (!bytes.includes('/large')) socket.resume();

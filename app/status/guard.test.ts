@@ -101,8 +101,8 @@ const table: readonly (readonly [
   ],
 ];
 
-for (const [what, answer, ...request] of table) {
-  test(`${what}: ${answer}`, () => assert.equal(asked(...request), answer));
+for (const [label, answer, ...request] of table) {
+  test(`${label}: ${answer}`, () => assert.equal(asked(...request), answer));
 }
 
 function fetched(site: string, mode: string, dest: string): string[] {

@@ -74,13 +74,13 @@ describe('S12: the guard stands before every route', () => {
   ];
   for (const [method, path] of ROUTES) {
     test(`${method} ${path} answers 403 to each, before 401 and 404, and shows nothing`, async () => {
-      for (const [what, headers] of foreign(rig.port)) {
+      for (const [label, headers] of foreign(rig.port)) {
         const answer = await raw(rig.port, request(method, path, ...headers));
-        assert.equal(answer.status, 403, what);
-        assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error'], what);
-        assert.doesNotMatch(answer.body, /ada|SECRET/, what);
-        assert.doesNotMatch(answer.head, /access-control/i, what);
-        for (const header of SECURITY) assert.match(answer.head, header, what);
+        assert.equal(answer.status, 403, label);
+        assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error'], label);
+        assert.doesNotMatch(answer.body, /ada|SECRET/, label);
+        assert.doesNotMatch(answer.head, /access-control/i, label);
+        for (const header of SECURITY) assert.match(answer.head, header, label);
       }
     });
     test(`${method} ${path} answers 403 to an absolute target and to HTTP/1.0 without Host`, async () => {

@@ -46,7 +46,7 @@ const own = (): string => `Host: 127.0.0.1:${rig.port}`;
 const bearer = (token: string): string => `Authorization: Bearer ${token}`;
 
 describe('the guard stands before the upgrade as before every request', () => {
-  for (const [what, headers] of [
+  for (const [label, headers] of [
     ['a foreign name', () => ['Host: evil.example.com', bearer(OBSERVE), PROTOCOL]],
     ['a name that resolves to us', () => [`Host: 127.0.0.1.nip.io:${rig.port}`, bearer(OBSERVE), PROTOCOL]],
     ['another port', () => [`Host: 127.0.0.1:${rig.port + 1}`, bearer(OBSERVE), PROTOCOL]],
@@ -57,7 +57,7 @@ describe('the guard stands before the upgrade as before every request', () => {
     ['a page of another site', () => [own(), 'Sec-Fetch-Site: cross-site', bearer(OBSERVE), PROTOCOL]],
     ['a foreign name without a token', () => ['Host: evil.example.com', PROTOCOL]],
   ] as const) {
-    test(`${what} is 403, before 401, with nothing upgraded`, async () => {
+    test(`${label} is 403, before 401, with nothing upgraded`, async () => {
       const { status, head, body } = await upgrade(headers());
       assert.equal(status, 403);
       assert.deepEqual(Object.keys(JSON.parse(body)), ['error']);

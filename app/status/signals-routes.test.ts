@@ -138,7 +138,8 @@ describe('a drain', () => {
       if (i % 4 === 0) given.push(...idsIn(await drain(ACT, { max: 1 })));
     }
     await sleep(50); // for those whose end is still on its way
-    for (let some = await drain(ACT); idsIn(some).length > 0; some = await drain(ACT)) given.push(...idsIn(some));
+    for (let drained = await drain(ACT); idsIn(drained).length > 0; drained = await drain(ACT))
+      given.push(...idsIn(drained));
     assert.deepEqual(
       given.toSorted((a, b) => a - b),
       sent,

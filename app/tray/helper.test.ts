@@ -6,11 +6,11 @@ import { buildTrayModel } from './menu.ts';
 import { buildFlatMenu, getDialect } from './menu-object.ts';
 import type { MenuEntry } from './model.ts';
 
-const here = { platform: 'linux', arch: 'x64', hasGlibcLoader: true, hasRosetta: false };
+const base = { platform: 'linux', arch: 'x64', hasGlibcLoader: true, hasRosetta: false };
 
 test('a helper is only started where its processor and system are', () => {
-  const name = (machine: Partial<typeof here>): string => {
-    const found = chooseHelperBinary({ ...here, ...machine });
+  const name = (machine: Partial<typeof base>): string => {
+    const found = chooseHelperBinary({ ...base, ...machine });
     return found.is === 'file' ? found.name : found.why;
   };
   assert.equal(name({}), 'tray_linux_release');

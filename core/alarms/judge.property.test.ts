@@ -33,7 +33,7 @@ const stretch: fc.Arbitrary<readonly Happening[]> = fc.oneof(
       .tuple(fc.array(mail, { minLength: NAMES.length, maxLength: NAMES.length }), fc.integer({ min: 1, max: 7 }))
       .map(([now, times]) => Array.from({ length: times }, () => ({ is: 'poll', mail: now }) as const)),
   },
-  { weight: 2, arbitrary: fc.constantFrom(...NAMES).map((who) => [{ is: 'sends', who }] as const) },
+  { weight: 2, arbitrary: fc.constantFrom(...NAMES).map((name) => [{ is: 'sends', who: name }] as const) },
   { weight: 1, arbitrary: fc.constant([{ is: 'unobserved' }] as const) },
 );
 const member: fc.Arbitrary<DirectoryMember | null> = fc.option(
@@ -49,7 +49,12 @@ const member: fc.Arbitrary<DirectoryMember | null> = fc.option(
 );
 
 /** The same from the whole story, told over again for each name: what the state must never say otherwise. */
-function inHindsight(story: readonly Happening[], index: number, who: DirectoryMember | null, name: string) {
+function inHindsight(
+  story: readonly Happening[],
+  index: number,
+  directoryMember: DirectoryMember | null,
+  name: string,
+) {
   let before: Mail = null;
   let [lies, silent, acted] = [0, 0, false];
   for (const now of story) {
@@ -69,11 +74,15 @@ function inHindsight(story: readonly Happening[], index: number, who: DirectoryM
     silent = next === null || urgent === 0 ? 0 : isAnew ? 1 : silent + 1;
     before = next;
   }
-  const isDormant = who !== null && (who.retired || who.writeOnly);
-  const ownsNothing = who === null || (who.memories === 0 && !(who.mail !== null && who.mail.unread < who.mail.total));
+  const isDormant = directoryMember !== null && (directoryMember.retired || directoryMember.writeOnly);
+  const ownsNothing =
+    directoryMember === null ||
+    (directoryMember.memories === 0 &&
+      !(directoryMember.mail !== null && directoryMember.mail.unread < directoryMember.mail.total));
   return {
     stranded: lies >= STRANDED_POLLS && !isDormant && !acted && ownsNothing,
-    urgent: who !== null && !who.retired && !who.writeOnly && silent >= URGENT_POLLS,
+    urgent:
+      directoryMember !== null && !directoryMember.retired && !directoryMember.writeOnly && silent >= URGENT_POLLS,
   };
 }
 

@@ -131,8 +131,8 @@ class Real {
     void this.history.service.run(this.#end.signal);
   }
 
-  hear(name: string, now: number, what: Record<string, unknown>): void {
-    this.history.hear({ at: now * UNIT, persona: name, ...what } as HistoryFact);
+  hear(name: string, now: number, fields: Record<string, unknown>): void {
+    this.history.hear({ at: now * UNIT, persona: name, ...fields } as HistoryFact);
   }
 
   live(units: number): Promise<void> {

@@ -455,8 +455,8 @@ describe('the database', () => {
       },
     ],
   ];
-  for (const [what, make] of bad) {
-    test(`${what} in its place is set aside with one line, and history begins anew`, () => {
+  for (const [label, make] of bad) {
+    test(`${label} in its place is set aside with one line, and history begins anew`, () => {
       const path = freshPath();
       make(path);
       using run = start(path);

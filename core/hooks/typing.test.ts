@@ -50,7 +50,7 @@ describe('C2 when words may be typed', () => {
       ['a hook said that it asks', facts(screen(''), { isAtPrompt: true })],
       ['nothing at all', facts(screen('', { lines: [], cursor: { x: 0, y: 0 } }))],
     ];
-    for (const [what, given] of waits) assert.equal(decideTyping(given).is, 'wait', what);
+    for (const [label, given] of waits) assert.equal(decideTyping(given).is, 'wait', label);
   });
 
   test('C2 whatever else is known, one fact against it is enough', () => {

@@ -22,13 +22,13 @@ const anyItem = fc.record({
 
 test('property: by priority it is what is unread and has not expired, leased or for one session or not', () => {
   fc.assert(
-    fc.property(fc.array(anyItem, { maxLength: 30 }), priority, fc.nat(5), (some, upTo, shown) => {
+    fc.property(fc.array(anyItem, { maxLength: 30 }), priority, fc.nat(5), (batch, upTo, shown) => {
       using db = openDatabase(':memory:');
       const clock = { ...realClock, now: () => NOW - 2 };
       const items = openItems({ db, clock });
       // They appear, so that broadcasts are theirs too.
       items.push([newItem({ to: { is: 'persona', name: 'bo' } }), newItem({})]);
-      items.push(some.map((item) => newItem(item.to.is === 'everyone' ? { ...item, session: null } : item)));
+      items.push(batch.map((item) => newItem(item.to.is === 'everyone' ? { ...item, session: null } : item)));
       const lease = items.lease({ persona: 'ada', session: 's1', upTo, most: 10, forMs: 1000 });
       items.markDelivered(
         lease,
@@ -52,7 +52,7 @@ test('property: by priority it is what is unread and has not expired, leased or 
 test('a thousand stands for as many or more', () => {
   using db = openDatabase(':memory:');
   const items = openItems({ db, clock: realClock });
-  const some = Array.from({ length: MOST_COUNTED + 1 }, (_, i) => newItem({ priority: i === 0 ? 0 : 3 }));
-  items.push([...some, ...some.map((item) => ({ ...item, session: 's1' }))]);
+  const batch = Array.from({ length: MOST_COUNTED + 1 }, (_, i) => newItem({ priority: i === 0 ? 0 : 3 }));
+  items.push([...batch, ...batch.map((item) => ({ ...item, session: 's1' }))]);
   assert.deepEqual(createUnreadCounter(db)('ada', realClock.now()), [2, 0, 0, MOST_COUNTED, 0]);
 });

@@ -50,7 +50,7 @@ type Act =
 /** `created` is so long ago; `expires` in so long, which may be the past. */
 type Draft = Omit<NewItem, 'created' | 'expires'> & { readonly ago: number; readonly ttl: number | null };
 
-const here = fc.boolean();
+const isHere = fc.boolean();
 const persona = fc.constantFrom(...NAMES);
 const priority = fc.constantFrom<NewItem['priority'][]>(0, 1, 2, 3, 4);
 const ttl = fc.oneof(
@@ -91,7 +91,7 @@ const draft: fc.Arbitrary<Draft> = fc.oneof(
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 8,
-    arbitrary: fc.record({ is: fc.constant('push' as const), items: fc.array(draft, { maxLength: 6 }), here }),
+    arbitrary: fc.record({ is: fc.constant('push' as const), items: fc.array(draft, { maxLength: 6 }), here: isHere }),
   },
   {
     weight: 2,
@@ -111,7 +111,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       upTo: priority,
       most: fc.nat(6),
       forMs: fc.integer({ min: 1, max: 30 }),
-      here,
+      here: isHere,
     }),
   },
   {
@@ -120,7 +120,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       is: fc.constant('settle' as const),
       which: fc.nat(3),
       shown: fc.constantFrom('all' as const, 'none' as const, 'odd' as const),
-      here,
+      here: isHere,
     }),
   },
   {
@@ -306,10 +306,10 @@ test('inbox-gates 8.13e: whatever happens, and whoever does it, each persona has
             break;
           }
           case 'fetch': {
-            const { persona: who, limit } = action;
-            const query = { persona: who, limit, markRead: true, beforeId: null, unreadOnly: true };
+            const { persona: name, limit } = action;
+            const query = { persona: name, limit, markRead: true, beforeId: null, unreadOnly: true };
             const ids = rig.hive.inbox(query).result.map((row) => row.id);
-            reference.markRead(who, ids, now);
+            reference.markRead(name, ids, now);
             break;
           }
           case 'wait':

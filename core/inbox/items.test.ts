@@ -36,7 +36,7 @@ const item = (more: Partial<NewItem> = {}): NewItem => newItem({ created: START,
 
 const toAll = { to: { is: 'everyone' as const } };
 const ask: LeaseRequest = { persona: 'ada', session: null, upTo: 4, most: 20, forMs: 30_000 };
-const listIds = (some: readonly { readonly id: number }[]): number[] => some.map((entry) => entry.id);
+const listIds = (rows: readonly { readonly id: number }[]): number[] => rows.map((entry) => entry.id);
 
 /** The database, failing at the next commit while `failing` is set, and telling how each commit reached the disk. */
 function watched(db: Database): Database & { failing: boolean; readonly commits: string[] } {
@@ -86,12 +86,12 @@ describe('what is pushed', () => {
 
   test('seed 4, 5: under a key that is there already is not stored again, within a push and later', () => {
     const { items } = rig();
-    const some = [item({ dedupKey: 'k', content: 'first' }), item({ dedupKey: 'k', content: 'second' })];
-    assert.deepEqual(items.push(some), [
+    const batch = [item({ dedupKey: 'k', content: 'first' }), item({ dedupKey: 'k', content: 'second' })];
+    assert.deepEqual(items.push(batch), [
       { id: 1, dedupKey: 'k', isNew: true },
       { id: 1, dedupKey: 'k', isNew: false },
     ]);
-    assert.equal(items.push(some)[0]?.isNew, false);
+    assert.equal(items.push(batch)[0]?.isNew, false);
     assert.equal(items.list('ada', 'all', 9)[0]?.content, 'first');
   });
 
@@ -100,13 +100,13 @@ describe('what is pushed', () => {
       const { items } = rig();
       const createFor = (name: string, content: string) =>
         item({ dedupKey: key, to: { is: 'persona', name }, content });
-      const some = [
+      const batch = [
         createFor('ada', 'first'),
         createFor('bo', 'second'),
         createFor('ada', 'again'),
         createFor('bo', 'again'),
       ];
-      const pushed = items.push(some);
+      const pushed = items.push(batch);
       assert.deepEqual(
         pushed.map(({ id, isNew }) => [id, isNew]),
         [
@@ -118,7 +118,7 @@ describe('what is pushed', () => {
         'what bo has under the key is another item, and lost for nobody',
       );
       assert.ok(pushed.every(({ dedupKey }) => dedupKey === key));
-      assert.ok(items.push(some).every(({ isNew }) => !isNew));
+      assert.ok(items.push(batch).every(({ isNew }) => !isNew));
       const contents = (name: string) => items.list(name, 'all', 9).map((entry) => entry.content);
       assert.deepEqual([contents('ada'), contents('bo')], [['first'], ['second']]);
       items.push([item({ ...toAll, dedupKey: 'all' })]);
@@ -244,12 +244,12 @@ describe('what is pushed', () => {
 
   test('by another process in the same turn is in the window that says how far the inbox goes', () => {
     const path = freshPath();
-    using ours = openDatabase(path);
-    using theirs = openDatabase(path);
-    const hive = openLocalHive({ db: ours, clock: realClock, log: silentLog, contentChars: 220 });
+    using ownDb = openDatabase(path);
+    using otherDb = openDatabase(path);
+    const hive = openLocalHive({ db: ownDb, clock: realClock, log: silentLog, contentChars: 220 });
     hive.items.push([item()]);
     assert.deepEqual([hive.window('ada', 0, going).max, hive.window('ada', 1, going).messages], [1, []]);
-    openItems({ db: theirs, clock: realClock }).push([item()]);
+    openItems({ db: otherDb, clock: realClock }).push([item()]);
     const { max, messages: rows } = hive.window('ada', 1, going);
     assert.deepEqual([max, listIds(rows)], [2, [2]]);
   });
@@ -264,8 +264,8 @@ describe('what is pushed', () => {
     ['an expiry that is no time', { expires: Number.NaN }, /"expires" must be an instant in milliseconds/],
     ['text of more than 1 MiB', { content: 'x'.repeat(1024 * 1024 + 1) }, /"content" may have 1048576 bytes at most/],
   ];
-  for (const [what, more, message] of refused) {
-    test(`is refused whole for ${what}`, () => {
+  for (const [label, more, message] of refused) {
+    test(`is refused whole for ${label}`, () => {
       const { items, hive } = rig();
       assert.throws(
         () => items.push([item(), item(more)]),

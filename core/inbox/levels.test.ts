@@ -70,17 +70,17 @@ const MINUTE = 60_000;
 describe('a notice', () => {
   test('tells each persona that changed once, whatever connection changed it and however often', () => {
     const path = freshPath();
-    using ours = openMail(path);
-    using theirs = openMail(path);
-    send(ours, 'cy');
-    using book = bookOn(ours);
+    using ownDb = openMail(path);
+    using otherDb = openMail(path);
+    send(ownDb, 'cy');
+    using book = bookOn(ownDb);
     const reported: string[] = [];
     using _ = book.listen((persona) => reported.push(persona));
-    send(ours, 'ada');
-    send(theirs, 'bo', { urgent: true });
-    send(theirs, 'ada');
-    send(ours, 'ada');
-    read(theirs, 'cy');
+    send(ownDb, 'ada');
+    send(otherDb, 'bo', { urgent: true });
+    send(otherDb, 'ada');
+    send(ownDb, 'ada');
+    read(otherDb, 'cy');
     assert.deepEqual([...book.notice(nobodyFirst)].sort(), ['ada', 'bo', 'cy']);
     assert.deepEqual(reported.sort(), ['ada', 'bo', 'cy']);
     assert.deepEqual(book.notice(nobodyFirst), []);
@@ -294,8 +294,8 @@ describe('the cursor', () => {
       send(db, 'bo');
       book.notice(nobodyFirst);
       cursor = book.all().cursor;
-      using theirs = openMail(path);
-      using other = bookOn(theirs);
+      using otherDb = openMail(path);
+      using other = bookOn(otherDb);
       assert.equal(other.all().cursor, cursor);
     }
     using db = openMail(path);
@@ -349,7 +349,7 @@ describe('a hold', () => {
 
   test('ends with the notice of a change, also of one from elsewhere', async () => {
     const path = freshPath();
-    using theirs = openMail(path);
+    using otherDb = openMail(path);
     for (const by of ['us', 'them']) {
       using pending = held(path);
       pending.hold(MINUTE);
@@ -357,7 +357,7 @@ describe('a hold', () => {
       assert.equal(pending.book.notice(nobodyFirst).length, 0);
       await pending.clock.advance(0);
       assert.equal(pending.state.ended, false);
-      read(by === 'us' ? pending.db : theirs, 'ada');
+      read(by === 'us' ? pending.db : otherDb, 'ada');
       pending.book.notice(nobodyFirst);
       await pending.clock.advance(0);
       assert.equal(pending.state.ended, true);
@@ -413,8 +413,8 @@ describe('a hold', () => {
   test('does not begin when its state is past, even by a change from elsewhere that is not noticed yet', async () => {
     const path = freshPath();
     using pending = held(path);
-    using theirs = openMail(path);
-    send(theirs, 'bo');
+    using otherDb = openMail(path);
+    send(otherDb, 'bo');
     pending.hold(MINUTE);
     assert.equal(pending.clock.waiting, 0);
     await pending.clock.advance(0);
@@ -441,8 +441,8 @@ describe('a hold', () => {
     using pending = held();
     const ended: string[] = [];
     const abort = new AbortController();
-    const hold = (who: string, ms: number, signal: AbortSignal): void =>
-      void pending.book.untilPast(pending.cursor, ms, signal).then(() => ended.push(who));
+    const hold = (label: string, ms: number, signal: AbortSignal): void =>
+      void pending.book.untilPast(pending.cursor, ms, signal).then(() => ended.push(label));
     hold('short', 10, going);
     hold('aborted', MINUTE, abort.signal);
     hold('woken', MINUTE, going);
@@ -493,28 +493,28 @@ test('whatever is sent, read or deleted, here or elsewhere, counts are those of 
   fc.assert(
     fc.property(fc.array(act, { maxLength: 30, size: 'max' }), (acts) => {
       const path = freshPath();
-      using ours = quick(path);
-      using theirs = quick(path);
-      using book = bookOn(ours);
+      using ownDb = quick(path);
+      using otherDb = quick(path);
+      using book = bookOn(ownDb);
       const reported: string[] = [];
       using _ = book.listen((persona) => reported.push(persona));
       const changed = new Set<string>();
       for (const action of acts) {
         switch (action.is) {
           case 'send':
-            send(action.here ? ours : theirs, action.to, action);
+            send(action.here ? ownDb : otherDb, action.to, action);
             changed.add(action.to);
             break;
           case 'read':
           case 'delete': {
-            if (plainly(ours).some(([who]) => who === action.name)) changed.add(action.name);
-            const by = action.here ? ours : theirs;
+            if (plainly(ownDb).some(([persona]) => persona === action.name)) changed.add(action.name);
+            const by = action.here ? ownDb : otherDb;
             if (action.is === 'read') read(by, action.name);
             else by.prepare('DELETE FROM inbox WHERE persona = ?').run(action.name);
             break;
           }
           case 'all':
-            assert.deepEqual(shown(book), counted(plainly(ours)));
+            assert.deepEqual(shown(book), counted(plainly(ownDb)));
             break;
           case 'notice': {
             reported.length = 0;
@@ -525,9 +525,9 @@ test('whatever is sent, read or deleted, here or elsewhere, counts are those of 
           }
         }
       }
-      assert.deepEqual(shown(book), counted(plainly(ours)));
-      for (const [who, unread, urgent] of plainly(ours)) {
-        assert.deepEqual(book.readLevel(who), { unread: exactly(unread), urgent: exactly(urgent) });
+      assert.deepEqual(shown(book), counted(plainly(ownDb)));
+      for (const [persona, unread, urgent] of plainly(ownDb)) {
+        assert.deepEqual(book.readLevel(persona), { unread: exactly(unread), urgent: exactly(urgent) });
       }
     }),
     { numRuns: 150 },

@@ -69,7 +69,7 @@ function toItemId(cursor: Cursor, last: number): number | null {
 }
 
 const name = fc.constantFrom(...NAMES);
-const here = fc.boolean();
+const isHere = fc.boolean();
 /** Characters of 1 to 4 bytes and NUL, so that a cut by bytes falls between and into them; and whatever else there is. */
 const content = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', '\0', 'é', '漢', '😀'), maxLength: 3 * CHARS }),
@@ -85,7 +85,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       from: fc.constantFrom('zoe', 'ada', 'BO'), // some of it is mail to oneself
       content,
       urgent: fc.boolean(),
-      here,
+      here: isHere,
     }),
   },
   {
@@ -94,7 +94,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       is: fc.constant('storm' as const),
       to: fc.subarray(NAMES, { minLength: 1 }),
       count: fc.constantFrom(900, HELD - 1, HELD, HELD + 1),
-      here,
+      here: isHere,
     }),
   },
   {
@@ -103,12 +103,17 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       is: fc.constant('read' as const),
       name,
       which: fc.oneof(fc.constant('all' as const), fc.nat(4)),
-      here,
+      here: isHere,
     }),
   },
   {
     weight: 3,
-    arbitrary: fc.record({ is: fc.constant('fetch' as const), name, limit: fc.integer({ min: 1, max: 4 }), here }),
+    arbitrary: fc.record({
+      is: fc.constant('fetch' as const),
+      name,
+      limit: fc.integer({ min: 1, max: 4 }),
+      here: isHere,
+    }),
   },
   { weight: 1, arbitrary: fc.record({ is: fc.constant('reap' as const), back: fc.nat(6) }) },
   { weight: 4, arbitrary: fc.constant({ is: 'turn' as const }) },
@@ -139,8 +144,8 @@ test('a window is what the table holds, whoever wrote it and whatever was read o
       using db = quick(path);
       using other = quick(path);
       using plain = quick(path);
-      using ours = openLocalHive({ db, clock, log: silentLog, contentChars: CHARS });
-      using theirs = openLocalHive({ db: other, clock, log: silentLog, contentChars: CHARS });
+      using ownHive = openLocalHive({ db, clock, log: silentLog, contentChars: CHARS });
+      using otherHive = openLocalHive({ db: other, clock, log: silentLog, contentChars: CHARS });
       /** The largest id each inbox ever had. */
       const largest = new Map<string, number>();
       let last = 0;
@@ -150,7 +155,7 @@ test('a window is what the table holds, whoever wrote it and whatever was read o
       };
       for (const action of acts) {
         now += 1;
-        const hive = 'here' in action && !action.here ? theirs : ours;
+        const hive = 'here' in action && !action.here ? otherHive : ownHive;
         switch (action.is) {
           case 'send': {
             const { to, from, urgent } = action;
@@ -173,18 +178,18 @@ test('a window is what the table holds, whoever wrote it and whatever was read o
             break;
           }
           case 'reap':
-            ours.reap(now - action.back);
+            ownHive.reap(now - action.back);
             break;
           case 'turn':
             await null; // what was known in this turn is forgotten
             break;
           case 'look': {
             const cursor = toItemId(action.cursor, last);
-            const window = ours.window(action.name, cursor, never);
+            const window = ownHive.window(action.name, cursor, never);
             assert.deepEqual(window, { ...plainly(plain, action.name, cursor), max: largest.get(action.name) ?? 0 });
           }
         }
-        if (hive === theirs) ours.changedElsewhere();
+        if (hive === otherHive) ownHive.changedElsewhere();
       }
     }),
     { numRuns: 150 },

@@ -127,8 +127,8 @@ describe('sending', () => {
     ],
     ['an urgency that is no boolean', { ...mail('a'), urgent: 'yes' }, /"urgent" must be true or false, not "yes"/],
   ];
-  for (const [what, body, message] of refused) {
-    test(`refuses ${what}, naming it, and stores nothing`, async () => {
+  for (const [label, body, message] of refused) {
+    test(`refuses ${label}, naming it, and stores nothing`, async () => {
       using inbox = hive();
       const isUsage = (error: unknown): boolean => {
         assert.ok(error instanceof Fault);
@@ -412,7 +412,11 @@ describe('levels (GET /api/notify/pending)', () => {
   test('name only who has unread mail, and follow it up and down', async () => {
     using inbox = hive();
     const now = async () =>
-      [...(await inbox.pending(null, going)).byAddress].map(([who, { unread, urgent }]) => [who, unread, urgent]);
+      [...(await inbox.pending(null, going)).byAddress].map(([persona, { unread, urgent }]) => [
+        persona,
+        unread,
+        urgent,
+      ]);
     assert.deepEqual(await now(), []);
     inbox.sendNow(mail('ada'));
     inbox.sendNow(mail('ada', 'now', 'zoe', true));
@@ -537,7 +541,7 @@ describe('hints', () => {
     assert.deepEqual(
       seen
         .splice(0)
-        .map(([who]) => who)
+        .map(([persona]) => persona)
         .sort(),
       ['ada', 'bo', 'cy', 'dee'],
     );
@@ -562,10 +566,10 @@ describe('hints', () => {
 
   test('what another process wrote is found when asked, once, and ends a hold', async () => {
     const path = freshPath();
-    using ours = openDatabase(path);
-    using theirs = openDatabase(path);
-    using inbox = hiveOn(ours);
-    using other = hiveOn(theirs);
+    using ownDb = openDatabase(path);
+    using otherDb = openDatabase(path);
+    using inbox = hiveOn(ownDb);
+    using other = hiveOn(otherDb);
     inbox.sendNow(mail('ada'));
     const woken: string[] = [];
     using _ = inbox.hints((address) => woken.push(address));

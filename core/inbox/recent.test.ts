@@ -292,18 +292,18 @@ test('mail that another process sent is there in the next turn, before anything 
   const path = join(home, 'elsewhere.sqlite');
   using db = openDatabase(path);
   using other = openDatabase(path);
-  using ours = open(db);
-  using theirs = open(other);
-  const first = send(ours, 'ada');
-  assert.deepEqual(idsAbove(ours, 'ada', 0), [first]);
+  using ownHive = open(db);
+  using otherHive = open(other);
+  const first = send(ownHive, 'ada');
+  assert.deepEqual(idsAbove(ownHive, 'ada', 0), [first]);
   await null;
-  const second = send(theirs, 'ada');
-  const window = ours.window('ada', first, never);
+  const second = send(otherHive, 'ada');
+  const window = ownHive.window('ada', first, never);
   assert.deepEqual([window.messages.map((row) => row.id), window.max, window.unread], [[second], second, exactly(2)]);
-  theirs.markRead('ada', 'all');
-  ours.changedElsewhere();
+  otherHive.markRead('ada', 'all');
+  ownHive.changedElsewhere();
   assert.deepEqual(
-    ours.window('ada', 0, never).messages.map((row) => row.read),
+    ownHive.window('ada', 0, never).messages.map((row) => row.read),
     [true, true],
   );
 });

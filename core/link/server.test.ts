@@ -94,8 +94,8 @@ describe('the control socket of a daemon', () => {
     ['a line over 16 KiB', (token) => line(token, { verb: 'shutdown', pad: 'x'.repeat(LONGEST_LINE) })],
     ['16 KiB without an end', () => 'x'.repeat(LONGEST_LINE + 1)],
   ];
-  for (const [what, fields] of strangers) {
-    test(`is closed on ${what}, without a byte when it is the first thing said`, async () => {
+  for (const [label, fields] of strangers) {
+    test(`is closed on ${label}, without a byte when it is the first thing said`, async () => {
       using at = scratch();
       const { handlers, calls } = notingHandlers();
       await using link = await linkIn(at.dir, handlers);
@@ -110,7 +110,7 @@ describe('the control socket of a daemon', () => {
       known.say(line(token, { verb: 'resume_surface' }));
       await known.lines(1);
       // Who has shown the token may leave it out; a wrong one is none.
-      const isNothing = what === 'no token';
+      const isNothing = label === 'no token';
       known.say(isNothing ? line('x', { verb: 'shutdown' }) : fields(token));
       await known.over();
       assert.deepEqual(

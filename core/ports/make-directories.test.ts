@@ -11,16 +11,19 @@ test('F9 given a path below /proc, to make its directories is an error and not a
 });
 
 test('F9 given missing directories, all are made with the mode, and those that are there stay as they are', () => {
-  using here = scratch();
-  realFiles.mkdirAll(here.at('a', 'b', 'c'), 0o700);
-  realFiles.mkdirAll(here.at('a', 'b', 'c'), 0o700);
-  for (const path of [here.at('a'), here.at('a', 'b'), here.at('a', 'b', 'c')])
+  using folder = scratch();
+  realFiles.mkdirAll(folder.at('a', 'b', 'c'), 0o700);
+  realFiles.mkdirAll(folder.at('a', 'b', 'c'), 0o700);
+  for (const path of [folder.at('a'), folder.at('a', 'b'), folder.at('a', 'b', 'c')])
     assert.equal(statSync(path).mode & 0o777, 0o700);
 });
 
 test('F9 given a file in the way, it is said which', () => {
-  using here = scratch();
-  here.write('file', '');
-  assert.throws(() => realFiles.mkdirAll(here.at('file', 'below'), 0o700), { code: 'EEXIST', path: here.at('file') });
-  assert.throws(() => realFiles.mkdirAll(here.at('file'), 0o700), { code: 'EEXIST' });
+  using folder = scratch();
+  folder.write('file', '');
+  assert.throws(() => realFiles.mkdirAll(folder.at('file', 'below'), 0o700), {
+    code: 'EEXIST',
+    path: folder.at('file'),
+  });
+  assert.throws(() => realFiles.mkdirAll(folder.at('file'), 0o700), { code: 'EEXIST' });
 });

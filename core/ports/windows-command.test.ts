@@ -17,7 +17,7 @@ describe('a batch file of Windows', () => {
   });
 
   test('G2 is refused a word that cmd.exe would change, with the word and what to do instead', () => {
-    for (const [word, what] of [
+    for (const [word, label] of [
       ['say "hi"', 'a double quote'],
       ['%PATH%', 'a percent sign'],
       ['two\nlines', 'a line break'],
@@ -26,7 +26,8 @@ describe('a batch file of Windows', () => {
     ] as const) {
       assert.throws(
         () => start('exec', word),
-        (error) => error instanceof Error && error.message.includes(what) && /name the \.exe|stdin/.test(error.message),
+        (error) =>
+          error instanceof Error && error.message.includes(label) && /name the \.exe|stdin/.test(error.message),
       );
       assert.throws(() => start('exec', word), {
         message: new RegExp(JSON.stringify(JSON.stringify(word)).slice(1, 6)),

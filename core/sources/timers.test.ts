@@ -7,8 +7,8 @@ test('what is asked for twice is done once, at the sooner time, and can be asked
   const clock = fakeClock();
   const timers = createTimers(clock);
   const done: string[] = [];
-  const ask = (ms: number, what: string): void =>
-    timers.schedule(ms, what, () => void done.push(`${what} ${clock.monotonic()}`));
+  const ask = (ms: number, label: string): void =>
+    timers.schedule(ms, label, () => void done.push(`${label} ${clock.monotonic()}`));
   ask(10, 'a');
   ask(50, 'a');
   ask(20, 'b');

@@ -195,13 +195,13 @@ describe('transactions', () => {
 describe('several processes', () => {
   const MODULE = JSON.stringify(new URL('./database.node.ts', import.meta.url).href);
 
-  function child(path: string, who: string, count: number): ChildProcess {
+  function child(path: string, name: string, count: number): ChildProcess {
     const script = `
       const { openDatabase, migrate, runTransaction } = await import(${MODULE});
       const db = openDatabase(${JSON.stringify(path)});
       migrate(db, 'notes', ${JSON.stringify(NOTES)});
       const insert = db.prepare('INSERT INTO notes (who) VALUES (?)');
-      for (let i = 0; i < ${count}; i += 1) runTransaction(db, () => insert.run('${who}'));
+      for (let i = 0; i < ${count}; i += 1) runTransaction(db, () => insert.run('${name}'));
       db[Symbol.dispose]();
     `;
     return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'inherit', 'inherit'] });
@@ -209,8 +209,8 @@ describe('several processes', () => {
 
   test('open a new file at the same moment, migrate it once, and lose no write', async () => {
     const path = freshPath();
-    const who = ['a', 'b', 'c', 'd'];
-    const children = who.map((name) => child(path, name, 100));
+    const names = ['a', 'b', 'c', 'd'];
+    const children = names.map((name) => child(path, name, 100));
     const codes = await Promise.all(children.map(async (c) => (await once(c, 'exit'))[0]));
     assert.deepEqual(codes, [0, 0, 0, 0]);
     using db = openDatabase(path);
@@ -219,7 +219,7 @@ describe('several processes', () => {
       .all();
     assert.deepEqual(
       counts.map((row) => `${row.who} ${row.n}`),
-      who.map((name) => `${name} 100`),
+      names.map((name) => `${name} 100`),
     );
   });
 
@@ -242,17 +242,17 @@ describe('several processes', () => {
 
   test('a migration that another process has just made is not made again', () => {
     const path = freshPath();
-    using theirs = openDatabase(path);
-    using ours = openDatabase(path);
-    const late: typeof ours = {
-      ...ours,
+    using otherDb = openDatabase(path);
+    using ownDb = openDatabase(path);
+    const late: typeof ownDb = {
+      ...ownDb,
       exec(sql) {
-        if (sql === 'BEGIN IMMEDIATE') migrate(theirs, 'notes', NOTES);
-        ours.exec(sql);
+        if (sql === 'BEGIN IMMEDIATE') migrate(otherDb, 'notes', NOTES);
+        ownDb.exec(sql);
       },
     };
     migrate(late, 'notes', NOTES);
-    assert.deepEqual(ours.prepare('SELECT * FROM notes').all(), []);
+    assert.deepEqual(ownDb.prepare('SELECT * FROM notes').all(), []);
   });
 
   test('a commit survives kill -9 of the process that made it', async () => {

@@ -98,9 +98,9 @@ test('a file of the later monitor is taken over with its pin', () => {
     [{ pin_forced: false, pin_evidence_intact: true, state_corrupt: false, unread_hidden: false }, {}],
     [{ emitted_above: null, gap_alerted: null, pin_forced: null, pin_release_at: null }, {}],
   ];
-  for (const [fields, ours] of cases) {
+  for (const [fields, expected] of cases) {
     put({ ...GOOD, ...fields });
-    const saved = { cursor: 7, state: 'UP', consecutive_failures: 0, ...ours };
+    const saved = { cursor: 7, state: 'UP', consecutive_failures: 0, ...expected };
     assert.deepEqual(file().read(), { is: 'valid', saved }, JSON.stringify(fields));
   }
 });

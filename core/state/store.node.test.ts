@@ -52,7 +52,7 @@ const readRows = (db: Database) =>
 const setAside = (path: string): string[] => readdirSync(join(path, '..')).filter((name) => name.includes('.damaged-'));
 
 describe('a store that is damaged', () => {
-  for (const [what, harm, least] of [
+  for (const [label, harm, least] of [
     ['garbage', (path: string) => writeFileSync(path, Buffer.alloc(50_000, 'no database')), 150],
     [
       'a bad header',
@@ -67,7 +67,7 @@ describe('a store that is damaged', () => {
     ['an empty file', (path: string) => truncateSync(path, 0), 150],
     ['no file', (path: string) => rmSync(path), 150],
   ] as const) {
-    test(`A3 given ${what}, it opens with what can be read and what the copy has, and the report says so`, () => {
+    test(`A3 given ${label}, it opens with what can be read and what the copy has, and the report says so`, () => {
       const path = store();
       harm(path);
       using db = openStore(path, { checks: true });
@@ -77,7 +77,7 @@ describe('a store that is damaged', () => {
       const report = readStoreReport(path);
       assert.notEqual(report, null);
       assert.ok(report?.copyOf !== null);
-      const isThere = what !== 'no file' && what !== 'an empty file';
+      const isThere = label !== 'no file' && label !== 'an empty file';
       assert.equal(report?.setAside !== null, isThere);
       assert.equal(setAside(path).length, isThere ? 1 : 0);
       for (const name of setAside(path)) assert.equal(statSync(join(path, '..', name)).mode & 0o777, 0o600);

@@ -39,11 +39,11 @@ test('a stopped process: one gap, said with the first beat, and 30 s of grace', 
   assert.equal(gaps.length, 1);
 });
 
-for (const [what, hours] of [
+for (const [label, hours] of [
   ['a sleep through which the monotonic clock stood still, or a clock set forward', 8],
   ['a clock set back', -1],
 ] as const) {
-  test(`${what}: one gap, with the next beat`, async (t) => {
+  test(`${label}: one gap, with the next beat`, async (t) => {
     const { clock, gaps } = watching(t);
     await clock.advance(MINUTE);
     clock.setBy(hours * 60 * MINUTE);

@@ -23,8 +23,8 @@ const ROWS: readonly (readonly [what: string, wall: number, monotonic: number, g
   ['asleep, and set back meanwhile: the monotonic clock tells', 0, 600, 595],
 ];
 
-for (const [what, wall, monotonic, gap] of ROWS) {
-  test(`${what}: ${gap === null ? 'no gap' : `a gap of ${gap} s`}`, () => {
+for (const [label, wall, monotonic, gap] of ROWS) {
+  test(`${label}: ${gap === null ? 'no gap' : `a gap of ${gap} s`}`, () => {
     const before = { wall: 1_750_000_000_000, monotonic: 77_000 };
     const after = { wall: before.wall + wall * 1000, monotonic: before.monotonic + monotonic * 1000 };
     assert.equal(computeInterruptionMs(before, after, DUE, TOLERATED), gap === null ? null : gap * 1000);

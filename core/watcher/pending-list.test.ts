@@ -73,7 +73,7 @@ describe('the held pending list', () => {
 
   test('a hive that goes away for seconds is no outage: its inboxes fail at the pace of the interval', async (t) => {
     const { since, clock, world, facts } = await roundsRig(t, holding);
-    for (const what of ['hold', 'pending', 'ada']) world.faults.set(what, fault('refused'));
+    for (const request of ['hold', 'pending', 'ada']) world.faults.set(request, fault('refused'));
     world.cursor = 'c2';
     world.news();
     since();
@@ -122,7 +122,7 @@ describe('the held pending list', () => {
 
   test('S5: while an inbox fails, a hive that takes the question and never answers makes no tick late', async (t) => {
     const { clock, world, since } = await roundsRig(t, holding);
-    for (const what of ['pending', 'ada']) world.faults.set(what, fault('timeout'));
+    for (const request of ['pending', 'ada']) world.faults.set(request, fault('timeout'));
     world.mail.set('ada', 1);
     world.cursor = 'c2';
     world.news();

@@ -129,7 +129,7 @@ describe('after a gap', () => {
       personas: ['ada'],
       options: { intervalMs: 10 * SECOND },
     });
-    for (const what of ['ada', 'pending']) world.faults.set(what, fault('refused'));
+    for (const request of ['ada', 'pending']) world.faults.set(request, fault('refused'));
     world.settling = () => clock.monotonic() < 30 * SECOND;
     since();
     rounds.renew();
@@ -146,7 +146,7 @@ describe('after a gap', () => {
       personas: ['ada'],
       options: { intervalMs: 5 * SECOND },
     });
-    for (const what of ['ada', 'pending']) world.faults.set(what, fault('refused'));
+    for (const request of ['ada', 'pending']) world.faults.set(request, fault('refused'));
     world.settling = () => clock.monotonic() < 30 * SECOND;
     rounds.renew();
     await clock.advance(20 * SECOND);
@@ -183,7 +183,7 @@ describe('after a gap', () => {
       world.faults.clear();
       return true;
     };
-    for (const what of ['ada', 'pending']) world.faults.set(what, fault('timeout'));
+    for (const request of ['ada', 'pending']) world.faults.set(request, fault('timeout'));
     since();
     await clock.advance(MINUTE + 5);
     assert.equal(filterPolls(since()).length, 2);

@@ -295,12 +295,12 @@ describe('held events', () => {
 });
 
 describe('the end', () => {
-  for (const what of ['pending', 'ada', 'personas'] as const) {
-    test(`comes at once while ${what} hangs, closes every sink, and leaves no timer`, async (t) => {
+  for (const request of ['pending', 'ada', 'personas'] as const) {
+    test(`comes at once while ${request} hangs, closes every sink, and leaves no timer`, async (t) => {
       const { world, clock, since, ended, stop } = await roundsRig(t, { adopts: true });
-      world.hangs.add(what);
+      world.hangs.add(request);
       world.mail.set('ada', 1);
-      await clock.advance(what === 'personas' ? RESCAN : MINUTE);
+      await clock.advance(request === 'personas' ? RESCAN : MINUTE);
       since();
       stop.abort();
       await ended;
@@ -495,8 +495,8 @@ describe('F1 what the counts of a hive hide', () => {
 
   test('F1 a server that moves its cursor with each answer and never holds is asked once a second', async (t) => {
     const { since, clock, world } = await roundsRig(t, { holds: true, hidesChanges: true, options: { holdMs: 0 } });
-    world.during = (what) => {
-      if (what === 'hold') world.cursor = `c${clock.now()}-${Math.random()}`;
+    world.during = (request) => {
+      if (request === 'hold') world.cursor = `c${clock.now()}-${Math.random()}`;
     };
     since();
     await clock.advance(10 * SECOND);

@@ -198,8 +198,8 @@ async function conversation(places: DaemonPlaces): Promise<Disposable & { status
   await once(socket, 'connect');
   let text = '';
   let answered: (line: string) => void = () => {};
-  socket.setEncoding('utf8').on('data', (some: string) => {
-    text += some;
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
     const end = text.indexOf('\n');
     if (end === -1) return;
     const line = text.slice(0, end);

@@ -259,11 +259,11 @@ function startPinger(port: number) {
   const lines = createInterface({ input: child.stdout });
   return {
     /** Milliseconds of each answer while it goes on. */
-    async during(what: () => Promise<unknown>): Promise<number[]> {
+    async during(work: () => Promise<unknown>): Promise<number[]> {
       const begun = once(lines, 'line');
       child.stdin.write('\n');
       await begun;
-      await what();
+      await work();
       const output = once(lines, 'line');
       child.stdin.write('\n');
       return JSON.parse((await output)[0]) as number[];

@@ -110,7 +110,7 @@ export function fileText(path: string): string | null {
 
 /** Waits until `look` gives something. @throws after `ms` */
 export async function until<T>(
-  what: string,
+  goal: string,
   check: () => T | null | undefined | false | Promise<T | null | undefined | false>,
   ms = 20_000,
 ): Promise<T> {
@@ -118,7 +118,7 @@ export async function until<T>(
     const found = await check();
     if (found !== null && found !== undefined && found !== false) return found;
   }
-  throw new Error(`${what} did not come within ${ms} ms`);
+  throw new Error(`${goal} did not come within ${ms} ms`);
 }
 
 /** Spins the event loop until `look` is true, for times below a timer's grain; milliseconds it took. */

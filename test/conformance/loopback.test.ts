@@ -111,15 +111,15 @@ function bytes({ method, body }: Route, target: string, headers: readonly string
 }
 
 /** Refused before anything was looked up: whoever asks, whatever is there. */
-function assertClosed(answer: RawAnswer, status: readonly number[], what: string): void {
-  assert.ok(status.includes(answer.status), `${what}: ${answer.status}`);
-  assert.doesNotMatch(answer.head + answer.body, /zoe\b|SECRET|0\.0\.0-test|cafe|unread/, what);
-  assert.doesNotMatch(answer.head, /access-control-|www-authenticate|etag|set-cookie/i, what);
-  assert.match(answer.head, /content-security-policy: default-src 'none'/i, what);
-  assert.match(answer.head, /x-content-type-options: nosniff/i, what);
-  assert.match(answer.head, /cross-origin-resource-policy: same-origin/i, what);
-  assert.match(answer.head, /cache-control: no-store/i, what);
-  if (answer.body !== '') assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error'], what);
+function assertClosed(answer: RawAnswer, status: readonly number[], label: string): void {
+  assert.ok(status.includes(answer.status), `${label}: ${answer.status}`);
+  assert.doesNotMatch(answer.head + answer.body, /zoe\b|SECRET|0\.0\.0-test|cafe|unread/, label);
+  assert.doesNotMatch(answer.head, /access-control-|www-authenticate|etag|set-cookie/i, label);
+  assert.match(answer.head, /content-security-policy: default-src 'none'/i, label);
+  assert.match(answer.head, /x-content-type-options: nosniff/i, label);
+  assert.match(answer.head, /cross-origin-resource-policy: same-origin/i, label);
+  assert.match(answer.head, /cache-control: no-store/i, label);
+  if (answer.body !== '') assert.deepEqual(Object.keys(JSON.parse(answer.body)), ['error'], label);
 }
 
 /** What a request could have changed: mail, what was read of it, the board, and links. */

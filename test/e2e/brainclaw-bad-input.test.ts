@@ -17,14 +17,14 @@ async function pollStore(store: Store): Promise<{ readonly board: Board; readonl
   assert.deepEqual([board.code, doctor.code], [0, 1], `${board.err}${doctor.err}`);
   return { board: board.json<Board>(), examined: doctor.json<DoctorReport>() };
 }
-const count = ({ findings }: DoctorReport, what: string): number =>
-  findings.filter((entry) => entry.what === what).reduce((sum, entry) => sum + entry.count, 0);
+const count = ({ findings }: DoctorReport, finding: string): number =>
+  findings.filter((entry) => entry.what === finding).reduce((sum, entry) => sum + entry.count, 0);
 
 /** Of the data with its last record ended: entities, cursor, lines that are none. */
 const BEFORE = { entities: 147, seq: 360, skipped: 5 };
 
 describe('bad input', () => {
-  for (const [what, bytes, finding, more] of [
+  for (const [label, bytes, finding, more] of [
     ['a record of another version', line(361, { v: 3 }), 'wrong-version', 1],
     ['a seq with a fraction', line(361.5), 'bad-seq', 1],
     ['a seq that JSON does not keep', line(2 ** 60), 'bad-seq', 1],
@@ -44,7 +44,7 @@ describe('bad input', () => {
     ],
     ['a hole of zeros', Buffer.concat([Buffer.alloc(4096), Buffer.from('\n')]), 'not-json', 1],
   ] as const) {
-    test(`${what} is named, and the board is right beside it`, async () => {
+    test(`${label} is named, and the board is right beside it`, async () => {
       using store = ended(brainclaw());
       const known = { 'wrong-version': 1, 'bad-seq': 1, 'not-json': 1 } as Readonly<Record<string, number>>;
       appendFileSync(store.event(LAST), '\n');

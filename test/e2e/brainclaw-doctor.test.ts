@@ -22,8 +22,8 @@ const examined = async (store: Store): Promise<DoctorReport & { readonly code: n
   const { code, json } = await brainclawCli(store)(['doctor', '--json']);
   return { code, ...json<DoctorReport>() };
 };
-const found = ({ findings }: DoctorReport, what: string): BrainclawFinding | undefined =>
-  findings.find((entry) => entry.what === what);
+const found = ({ findings }: DoctorReport, finding: string): BrainclawFinding | undefined =>
+  findings.find((entry) => entry.what === finding);
 const names = ({ findings }: DoctorReport, is: BrainclawFinding['is']): readonly string[] =>
   findings.filter((entry) => entry.is === is).map(({ what, count }) => `${what} ${count}`);
 
@@ -105,7 +105,7 @@ describe('the doctor', () => {
     using store = sound(many + 'no record\n'.repeat(200));
     const all = await examined(store);
     assert.deepEqual(
-      ['seq-gap', 'revision-gap', 'not-json'].map((what) => found(all, what)?.count),
+      ['seq-gap', 'revision-gap', 'not-json'].map((finding) => found(all, finding)?.count),
       [300, 300, 200],
     );
     assert.ok(all.findings.every(({ where }) => where.length <= 16));
@@ -140,7 +140,7 @@ describe('the doctor', () => {
     const all = await examined(store);
     assert.deepEqual(
       ['no-item-id', 'no-revision', 'no-payload', 'payload-forbidden', 'payload-elsewhere'].map(
-        (what) => found(all, what)?.count,
+        (finding) => found(all, finding)?.count,
       ),
       [1, 1, 2, 1, 1],
     );
@@ -165,8 +165,8 @@ describe('the doctor', () => {
       if (text === null) rmSync(store.event('meta.json'));
       else writeFileSync(store.event('meta.json'), text);
       const all = await examined(store);
-      const [is, what, says] = expected;
-      assert.deepEqual([all.findings[0]?.is, all.findings[0]?.what, all.code], [is, what, is === 'note' ? 0 : 1]);
+      const [is, finding, says] = expected;
+      assert.deepEqual([all.findings[0]?.is, all.findings[0]?.what, all.code], [is, finding, is === 'note' ? 0 : 1]);
       assert.match(all.findings[0]?.says ?? '', says);
     }
   });

@@ -63,17 +63,17 @@ test('brainclaw check 8: while three others write, the watcher changes nothing, 
   const after = readTree(store);
 
   // Nobody but the others wrote: each file of theirs holds what they left there, all else is as it was.
-  const theirs = new Set([join('events', LAST), ...AGENTS.map((agent) => join('coordination', 'inbox', agent))]);
+  const foreign = new Set([join('events', LAST), ...AGENTS.map((agent) => join('coordination', 'inbox', agent))]);
   for (const [index, agent] of AGENTS.entries()) {
     const files = new Map((wrote[index] ?? []).flatMap((entry) => (entry[0] === 'file' ? [[entry[1], entry[2]]] : [])));
     assert.equal(files.size, count);
     for (const [name, text] of files) {
       const path = join('coordination', 'inbox', agent, name);
-      theirs.add(path);
+      foreign.add(path);
       assert.equal(readFileSync(join(store.root, path), 'utf8'), text);
     }
   }
-  const rest = (tree: ReadonlyMap<string, string>) => [...tree].filter(([name]) => !theirs.has(name));
+  const rest = (tree: ReadonlyMap<string, string>) => [...tree].filter(([name]) => !foreign.has(name));
   assert.deepEqual(rest(after), rest(before));
   const lines = readFileSync(store.event(LAST), 'utf8').slice(journal.length).split('\n');
   const appended = wrote.flat().flatMap((entry) => (entry[0] === 'line' ? [entry[1]] : []));

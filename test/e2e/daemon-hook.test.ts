@@ -284,11 +284,11 @@ describe('the hook of a persona with a daemon', () => {
     await using _ = await linkIn(m.home.dir, handlers);
     mkdirSync(m.home.at('inject-queue'), { recursive: true, mode: 0o700 });
     m.home.write('inject-queue/s1.jsonl', '{"type":"event","content":"from a queue file"}\n');
-    const here = 'hivebar inbox drain ada --session s1';
-    rungWith(`hivebar: work waits for acme/ada; fetch it now: ${here}`, await m.hook('SessionStart', {}, ADA));
+    const inboxCommand = 'hivebar inbox drain ada --session s1';
+    rungWith(`hivebar: work waits for acme/ada; fetch it now: ${inboxCommand}`, await m.hook('SessionStart', {}, ADA));
     waits = true;
     const daemonCommand = 'hivebar daemon drain --tenant acme --identity ada';
-    const line = `hivebar: work waits for acme/ada; fetch it now: ${daemonCommand}, and ${here}`;
+    const line = `hivebar: work waits for acme/ada; fetch it now: ${daemonCommand}, and ${inboxCommand}`;
     rungWith(line, await m.hook('UserPromptSubmit', { prompt: 'x' }, ADA));
     assert.deepEqual(pending(m), ['from a queue file']);
   });

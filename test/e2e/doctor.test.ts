@@ -178,7 +178,7 @@ describe('the port', () => {
       answer.end(text);
     });
 
-  for (const [what, listen, words] of [
+  for (const [label, listen, words] of [
     [
       'a web server',
       () =>
@@ -202,7 +202,7 @@ describe('the port', () => {
     ],
     ['a Hivebar that says nothing', () => portWith(() => {}, json({ ok: true })), /another Hivebar listens/],
   ] as const) {
-    test(`taken by ${what}: a failure that says so, and names the way out`, {
+    test(`taken by ${label}: a failure that says so, and names the way out`, {
       skip: process.platform !== 'linux',
     }, async () => {
       const { code, findCheck, text } = await listen();

@@ -25,8 +25,8 @@ test('A10 given a hive with unread mail, the first start counts it and tells wha
 });
 
 for (const backfill of [false, true]) {
-  const what = backfill ? 'with brainclaw.backfill it is told' : 'it is counted and not told';
-  test(`A10 given a brainclaw project with pending messages, at the first start ${what}`, async () => {
+  const outcome = backfill ? 'with brainclaw.backfill it is told' : 'it is counted and not told';
+  test(`A10 given a brainclaw project with pending messages, at the first start ${outcome}`, async () => {
     using store = brainclaw();
     const project = { is: 'on', projects: [store.dir], ...(backfill ? { backfill } : {}) };
     using home = trayHome({ primary: { is: 'local' }, brainclaw: project });

@@ -119,10 +119,10 @@ describe('a marker', () => {
     const text = (path: string): { updatedAt: string } =>
       JSON.parse(readFileSync(path, 'utf8')) as { updatedAt: string };
     const { updatedAt } = text(receiver);
-    const who = { gardenId, backend: 'claude-code', nativeSessionId: 'native' };
-    const expected = { ...who, ...owned, ownerKind: 'claude-code-cli', armProvenance: 'cwd-changed', updatedAt };
+    const session = { gardenId, backend: 'claude-code', nativeSessionId: 'native' };
+    const expected = { ...session, ...owned, ownerKind: 'claude-code-cli', armProvenance: 'cwd-changed', updatedAt };
     assert.equal(readFileSync(receiver, 'utf8'), `${JSON.stringify(expected, null, 2)}\n`);
-    const { backend, nativeSessionId } = who;
+    const { backend, nativeSessionId } = session;
     const sending = { backend, gardenId, nativeSessionId, cwd: '/there', ...owned, updatedAt: text(sender).updatedAt };
     assert.equal(readFileSync(sender, 'utf8'), `${JSON.stringify(sending, null, 2)}\n`);
     const shown = (await run(['marker', 'show', '--id', gardenId, '--json'])).json<Record<string, readonly object[]>>();

@@ -143,10 +143,10 @@ describe('one citizen', () => {
       badGrammar: '../../etc/passwd',
       upperHex: '20260614T120006-00BAD6',
     } as const;
-    for (const what of Object.keys(asked) as (keyof typeof asked)[]) {
-      const { code, out, err } = await run(['record', 'get', '--id', asked[what]]);
-      const preview = store.toPlainMessage(EXPECTED.readByGardenId[what].error);
-      assert.deepEqual([code, out, err], [1, '', `hivebar garden: ${preview}\n`], what);
+    for (const scan of Object.keys(asked) as (keyof typeof asked)[]) {
+      const { code, out, err } = await run(['record', 'get', '--id', asked[scan]]);
+      const preview = store.toPlainMessage(EXPECTED.readByGardenId[scan].error);
+      assert.deepEqual([code, out, err], [1, '', `hivebar garden: ${preview}\n`], scan);
     }
   });
 

@@ -72,10 +72,10 @@ describe('the box of another', () => {
     const run = gardenCli(store);
     const other = findCitizenId('cc-read');
     const before = store.tree();
-    const refused = async (args: readonly string[], env: Record<string, string>, who: RegExp): Promise<void> => {
+    const refused = async (args: readonly string[], env: Record<string, string>, reason: RegExp): Promise<void> => {
       const { code, out, err } = await run(['mail', 'read', '--id', id, ...args], { env });
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, who);
+      assert.match(err, reason);
       assert.match(err, /--not-mine to read it all the same$/m);
     };
     await refused([], {}, /it is not known who you are/);

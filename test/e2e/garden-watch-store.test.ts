@@ -25,7 +25,7 @@ type Did = readonly [what: 'sent' | 'rang' | 'read', gardenId: string, stem: str
 const write = (store: Garden, how: readonly number[], citizens: readonly string[]): Promise<readonly Did[]> =>
   readLines<Did>([WRITER, store.store, ...how.map(String), ...citizens]);
 
-const count = (did: readonly Did[], what: Did[0]): number => did.filter(([act]) => act === what).length;
+const count = (did: readonly Did[], wanted: Did[0]): number => did.filter(([act]) => act === wanted).length;
 
 /** System calls that name a path, or a file that is open, of a process and all its threads; until it is ended. */
 async function traced(pid: number, path: string): Promise<AsyncDisposable & { end(): Promise<void> }> {
@@ -56,7 +56,8 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
 
   const did = await write(store, [60, 50, 20, 10], citizens);
   assert.deepEqual([count(did, 'sent'), count(did, 'rang')], [50, 20]);
-  const stems = (what: Did[0]) => did.flatMap(([act, gardenId, stem]) => (act === what ? [`${gardenId} ${stem}`] : []));
+  const stems = (wanted: Did[0]) =>
+    did.flatMap(([act, gardenId, stem]) => (act === wanted ? [`${gardenId} ${stem}`] : []));
   const deliveredMail = (event: string): readonly string[] =>
     citizens.flatMap((id) =>
       readMailEvents(home, id).flatMap((line) => (line.event === event ? [`${id} ${line.stem}`] : [])),
@@ -79,10 +80,10 @@ test('garden check 3: while others send, ring and read, the watcher changes noth
   assert.deepEqual(rest(after), rest(before));
   // Every message is where the others left it.
   const state = new Map<string, string>();
-  for (const [what, gardenId, stem] of did) {
-    if (what === 'sent') state.set(`${gardenId} ${stem}`, '.msg');
-    if (what === 'read') state.set(`${gardenId} ${stem}`, `${state.get(`${gardenId} ${stem}`)}.read`);
-    if (what === 'rang')
+  for (const [label, gardenId, stem] of did) {
+    if (label === 'sent') state.set(`${gardenId} ${stem}`, '.msg');
+    if (label === 'read') state.set(`${gardenId} ${stem}`, `${state.get(`${gardenId} ${stem}`)}.read`);
+    if (label === 'rang')
       for (const [key, end] of state) if (key.startsWith(gardenId) && end === '.msg') state.set(key, '.msg.delivered');
   }
   const boxes = citizens.flatMap((id) =>
@@ -254,7 +255,7 @@ test('killed again and again while messages arrive: each stem is told once, and 
     await sleep(Math.random() * 600);
     await tray.kill();
   }
-  const sent = (await writing).flatMap(([what, id, stem]) => (what === 'sent' ? [`${id} ${stem}`] : []));
+  const sent = (await writing).flatMap(([act, id, stem]) => (act === 'sent' ? [`${id} ${stem}`] : []));
   await using tray = await home.start();
   const news = (): readonly string[] =>
     citizens.flatMap((id) =>

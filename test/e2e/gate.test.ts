@@ -16,8 +16,11 @@ interface GateCheckJson {
 /** `hivebar gate ...` with a home of its own, as ada in session s1 unless `env` says otherwise. */
 async function gate(space: Scratch, line: string | readonly string[], env: Readonly<Record<string, string>> = {}) {
   const args = typeof line === 'string' ? line.split(' ') : line;
-  const who = { HIVEBAR_PERSONA: 'ada', HIVEBAR_SESSION: 's1' };
-  return await runCli(['gate', ...args], { env: { HIVEBAR_HOME: space.at('home'), ...who, ...env }, cwd: space.dir });
+  const caller = { HIVEBAR_PERSONA: 'ada', HIVEBAR_SESSION: 's1' };
+  return await runCli(['gate', ...args], {
+    env: { HIVEBAR_HOME: space.at('home'), ...caller, ...env },
+    cwd: space.dir,
+  });
 }
 
 async function checked(space: Scratch, line: string, env?: Readonly<Record<string, string>>) {

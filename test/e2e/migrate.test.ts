@@ -232,12 +232,12 @@ describe('hivebar migrate --headless', () => {
     using home = trayHome(null);
     leaveState(cache(home), 'ada', hive.url, 2);
     mkdirSync(home.at('headless'), { recursive: true, mode: 0o700 });
-    const here = leaveState(home.at('headless'), 'ada', 'http://127.0.0.9:1', 7);
-    const before = readFileSync(here, 'utf8');
+    const statePath = leaveState(home.at('headless'), 'ada', 'http://127.0.0.9:1', 7);
+    const before = readFileSync(statePath, 'utf8');
     const { code, stdout } = await home.run(['migrate', '--headless', '--', '--hive', hive.url]);
     assert.equal(code, 3);
-    assert.ok(stdout.includes(`identity mismatch: ${here} belongs to another inbox; move it away first`), stdout);
-    assert.equal(readFileSync(here, 'utf8'), before);
+    assert.ok(stdout.includes(`identity mismatch: ${statePath} belongs to another inbox; move it away first`), stdout);
+    assert.equal(readFileSync(statePath, 'utf8'), before);
   });
 
   test('refused while the headless watch runs; a file here that is not to be read is left, and named', async () => {

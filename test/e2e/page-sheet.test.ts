@@ -85,8 +85,11 @@ describe('the numbers of a board', () => {
 
 describe('a row', () => {
   test('who wrote it and whom it is for; one name is told once', () => {
-    const who = (from: string | null, agent: string | null) => describeRow({ ...ROW, from, agent }).people;
-    assert.deepEqual([who('a', 'b'), who('a', 'a'), who('a', null), who(null, null)], ['a → b', 'a', 'a', null]);
+    const describePeople = (from: string | null, agent: string | null) => describeRow({ ...ROW, from, agent }).people;
+    assert.deepEqual(
+      [describePeople('a', 'b'), describePeople('a', 'a'), describePeople('a', null), describePeople(null, null)],
+      ['a → b', 'a', 'a', null],
+    );
   });
 
   test('a time in no known form is none; a name of a type or section that nobody knows is shown', () => {

@@ -52,13 +52,13 @@ test('C2 the real Claude Code: nothing is approved, no draft is sent, and an emp
     await terminals.shows('one', PROMPT);
     await until('its word that it is idle', () => nudger.stateOfAgent() === 'idle');
   };
-  const expectState = async (what: string): Promise<void> => {
+  const expectState = async (state: string): Promise<void> => {
     const before = screen();
     for (let n = 0; n < 5; n += 1) {
-      assert.notEqual((await nudger.check('ada')).is, 'nudged', what);
+      assert.notEqual((await nudger.check('ada')).is, 'nudged', state);
       await sleep(100);
     }
-    assert.equal(screen().split(TYPED_WORDS).length, before.split(TYPED_WORDS).length, `${what}\n${screen()}`);
+    assert.equal(screen().split(TYPED_WORDS).length, before.split(TYPED_WORDS).length, `${state}\n${screen()}`);
   };
 
   await isIdle();

@@ -44,8 +44,8 @@ describe('a damaged store', { concurrency: 2 }, () => {
       },
     ],
   ];
-  for (const [what, harm] of LOSSES) {
-    test(`A3 given ${what}, it starts, has every message, and board, log and doctor say what happened`, async () => {
+  for (const [label, harm] of LOSSES) {
+    test(`A3 given ${label}, it starts, has every message, and board, log and doctor say what happened`, async () => {
       using home = await harmed(harm);
       await using tray = await home.start();
       await tray.post('/api/send', { to: 'ada', from: 'bo', content: 'fresh' });
@@ -59,7 +59,7 @@ describe('a damaged store', { concurrency: 2 }, () => {
       assert.match(String(cause?.message), /hivebar\.sqlite/);
       assert.ok(tray.log.some((line) => line.includes(String(cause?.message).slice(0, 60))));
       const hasAside = readdirSync(home.dir).some((name) => name.startsWith('hivebar.sqlite.damaged-'));
-      assert.equal(hasAside, what !== 'a missing file');
+      assert.equal(hasAside, label !== 'a missing file');
       if (hasAside) return;
       const doctor = await home.run(['doctor']);
       assert.match(doctor.stdout, /report\.json/);

@@ -122,7 +122,7 @@ describe('the store went back', { concurrency: 2 }, () => {
     await tray.until('told', hasAll(home, 35));
     assert.deepEqual(delivered(home, 'ada').slice(30), texts('fresh', 5));
     assert.deepEqual(
-      (await followed(home)).filter((what) => what !== 'gap'),
+      (await followed(home)).filter((content) => content !== 'gap'),
       texts('fresh', 5),
     );
     assert.ok(home.events('ada').some(({ event }) => event === 'gap'));
@@ -145,7 +145,7 @@ describe('the store went back', { concurrency: 2 }, () => {
     const { stdout } = await home.run(['inbox', 'list', 'ada', '--json']);
     for (const text of texts('later', 10)) assert.ok(stdout.includes(text), `${text} is in the inbox`);
     assert.deepEqual(
-      (await followed(home)).filter((what) => what !== 'gap'),
+      (await followed(home)).filter((content) => content !== 'gap'),
       texts('fresh', 5),
     );
   });

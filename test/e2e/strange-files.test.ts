@@ -106,14 +106,14 @@ describe('files that are not what they should be', () => {
 });
 
 describe('the owner socket', () => {
-  for (const [what, put] of [
+  for (const [label, put] of [
     ['an empty file', (path: string) => writeFileSync(path, '')],
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
     ['a dangling link', (path: string) => symlinkSync('/nowhere/at/all', path)],
     ['a link to itself', (path: string) => symlinkSync('hivebar.sock', path)],
     ['a folder', (path: string) => mkdirSync(path)],
   ] as const) {
-    test(`F10 given ${what} in its place, the program starts, moves it aside and says so`, async () => {
+    test(`F10 given ${label} in its place, the program starts, moves it aside and says so`, async () => {
       using home = trayHome();
       mkdirSync(home.at('run'), { recursive: true, mode: 0o700 });
       put(home.at('run', 'hivebar.sock'));

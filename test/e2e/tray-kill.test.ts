@@ -40,8 +40,8 @@ function follow(path: string): Follower {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let text = '';
-  tail.stdout.setEncoding('utf8').on('data', (some: string) => {
-    text += some;
+  tail.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
   });
   return {
     ids: () => idsIn(text.split('\n').slice(0, -1)),
@@ -106,14 +106,14 @@ function aLine(folder: string, seen: () => void): Promise<void> {
 }
 
 /** Fails with the first place where what was seen and what was sent part. */
-function assertSame(seen: readonly unknown[], sent: readonly unknown[], who: string): void {
+function assertSame(seen: readonly unknown[], sent: readonly unknown[], label: string): void {
   const at = sent.findIndex((id, i) => seen[i] !== id);
   assert.equal(
     at,
     -1,
-    `${who}: ${seen.slice(Math.max(0, at - 3), at + 5)} instead of ${sent.slice(Math.max(0, at - 3), at + 5)}`,
+    `${label}: ${seen.slice(Math.max(0, at - 3), at + 5)} instead of ${sent.slice(Math.max(0, at - 3), at + 5)}`,
   );
-  assert.equal(seen.length, sent.length, who);
+  assert.equal(seen.length, sent.length, label);
 }
 
 describe(`killed ${KILLS} times at random moments under load`, { concurrency: true }, () => {
@@ -269,8 +269,8 @@ function post(agent: Agent, port: number, token: string, to: string, content: st
   return new Promise((resolve, reject) => {
     const sent = request({ agent, host: '127.0.0.1', port, path: '/api/send', method: 'POST', headers }, (answer) => {
       let text = '';
-      answer.setEncoding('utf8').on('data', (some: string) => {
-        text += some;
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
       });
       answer.on('error', reject);
       answer.on('end', () => {

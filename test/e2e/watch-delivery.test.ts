@@ -120,8 +120,8 @@ describe('a file that is refused', { concurrency: 4 }, () => {
     ['trap 52', 'a symlink is not followed', (path, files) => symlinkSync(files.write('target', ''), path)],
     ['trap 53', 'a pipe without a reader blocks nothing', (path) => void execFileSync('mkfifo', [path])],
   ];
-  for (const [trap, what, make] of refused) {
-    test(`${trap}: ${what}; trap 54: nothing falls through to stdout; trap 56: it is used once the cause is gone`, async () => {
+  for (const [trap, label, make] of refused) {
+    test(`${trap}: ${label}; trap 54: nothing falls through to stdout; trap 56: it is used once the cause is gone`, async () => {
       using files = scratch();
       await using hive = await fakeHive({ personas: ['ada'] });
       make(files.at('events.ndjson'), files);

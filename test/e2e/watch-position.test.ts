@@ -66,8 +66,8 @@ describe('a position that is there', { concurrency: 4 }, () => {
     ['trap 31', 'pin_forced 1 is not read as false', (hive) => position(hive, { pin_forced: 1 }), /pin_forced is 1/],
     ['D15', 'cursor true is not 1', (hive) => position(hive, { cursor: true }), /cursor is true/],
   ];
-  for (const [trap, what, text, why] of corrupt) {
-    test(`${trap}: ${what}: it is said, and what is in sight is told again, once`, async () => {
+  for (const [trap, label, text, why] of corrupt) {
+    test(`${trap}: ${label}: it is said, and what is in sight is told again, once`, async () => {
       using files = scratch();
       await using hive = await hiveOfThree();
       files.write('hive.ada.json', text(hive));

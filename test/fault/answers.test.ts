@@ -41,8 +41,8 @@ test('C1 given a forger on the NATS server, in 1,000 interleavings the agent rea
   const roll = dice(20_261_129);
   try {
     for (let round = 0; round < ROUNDS; round += 1) {
-      const here = homes[roll(2)] ?? assert.fail();
-      const id = here.asked.length + 1;
+      const home = homes[roll(2)] ?? assert.fail();
+      const id = home.asked.length + 1;
       const choice = roll(2) === 0 ? 'a' : 'b';
       const lie = choice === 'a' ? 'b' : 'a';
       const forge = (): void => {
@@ -63,18 +63,18 @@ test('C1 given a forger on the NATS server, in 1,000 interleavings the agent rea
           origin: 'hivebar',
         };
         if (roll(4) > 0) forger.publish('inbox.agent.ada', JSON.stringify(message));
-        else here.items.push([newItem({ type: 'decision', source: 'operator', content, dedupKey: `decision:${id}` })]);
+        else home.items.push([newItem({ type: 'decision', source: 'operator', content, dedupKey: `decision:${id}` })]);
       };
       const before = roll(3);
       for (let n = 0; n < before; n += 1) forge();
-      here.decisions.create(asks());
+      home.decisions.create(asks());
       if (roll(2) === 0) await forger.flush();
-      if (roll(3) === 0) here.read();
+      if (roll(3) === 0) home.read();
       if (roll(2) === 0) forge();
-      await here.tray.post('/api/v1/actions/decide', { decision: id, select: choice });
-      here.asked.push(choice);
+      await home.tray.post('/api/v1/actions/decide', { decision: id, select: choice });
+      home.asked.push(choice);
       if (roll(2) === 0) forge();
-      if (roll(2) === 0) here.read();
+      if (roll(2) === 0) home.read();
     }
     forger.publish(
       'inbox.agent.ada',

@@ -59,8 +59,8 @@ function ask(home: TrayHome, method: 'GET' | 'POST', path: string, body?: object
     const headers = { host: 'localhost', ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const asked = request({ socketPath: home.at('run', 'hivebar.sock'), method, path, headers }, (response) => {
       let text = '';
-      response.setEncoding('utf8').on('data', (some: string) => {
-        text += some;
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk;
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
     });
@@ -72,10 +72,10 @@ function ask(home: TrayHome, method: 'GET' | 'POST', path: string, body?: object
 const fetchStatus = async (home: TrayHome): Promise<StatusWire> =>
   JSON.parse((await ask(home, 'GET', '/status.json')).body) as StatusWire;
 
-async function untilStatus(home: TrayHome, what: string, fits: (status: StatusWire) => boolean): Promise<void> {
+async function untilStatus(home: TrayHome, goal: string, fits: (status: StatusWire) => boolean): Promise<void> {
   let last: unknown = null;
   await until(
-    () => `${what}: ${JSON.stringify(last)}`,
+    () => `${goal}: ${JSON.stringify(last)}`,
     async () => {
       last = await fetchStatus(home).catch((error: unknown) => String(error));
       return typeof last === 'object' && last !== null && fits(last as StatusWire);

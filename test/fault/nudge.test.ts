@@ -140,7 +140,7 @@ test(`C2 in ${STATES} states of a pane words are typed into an empty prompt of a
   r.rests();
   r.push();
   for (const [n, state] of fc.sample(states, { numRuns: STATES, seed: SEED }).entries()) {
-    const what = `${n} ${state.name} ${JSON.stringify(state.shown)}`;
+    const label = `${n} ${state.name} ${JSON.stringify(state.shown)}`;
     await tmux.show(state.shown);
     checkKeys(); // by now whatever was pressed in the state before has come
     tmux.did.length = 0;
@@ -162,17 +162,17 @@ test(`C2 in ${STATES} states of a pane words are typed into an empty prompt of a
     if (state.place === 'copy mode' || state.place === 'clock of tmux') tmux.ask('copy-mode', '-q', '-t', pane);
     if (state.place === 'all panes') tmux.ask('set-option', '-w', '-t', pane, 'synchronize-panes', 'off');
     const expected = { typed: 'nudged', left: 'left', 'taken back': 'wait', nothing: 'wait' }[state.expects];
-    assert.equal(done.is, expected, `${what} ${JSON.stringify(done)}`);
-    if (state.expects === 'typed') await until(`Enter: ${what}`, () => tmux.did.length > 0);
+    assert.equal(done.is, expected, `${label} ${JSON.stringify(done)}`);
+    if (state.expects === 'typed') await until(`Enter: ${label}`, () => tmux.did.length > 0);
     if (state.expects === 'taken back')
       await until('all of it is gone', () => !/hivebar/.test(tmux.ask('capture-pane', '-p', '-t', pane)));
     if (state.expects === 'nothing')
       assert.doesNotMatch(
         tmux.ask('capture-pane', '-p', '-t', pane, ';', 'capture-pane', '-p', '-t', other.pane),
         /hivebar/,
-        what,
+        label,
       );
-    checkKeys = () => assert.deepEqual(tmux.did, state.expects === 'typed' ? [{ sent: TYPED_WORDS }] : [], what);
+    checkKeys = () => assert.deepEqual(tmux.did, state.expects === 'typed' ? [{ sent: TYPED_WORDS }] : [], label);
     seen.set(state.name, (seen.get(state.name) ?? 0) + 1);
     if (expected === 'wait') continue;
     // What was nudged for, or is outstanding, is over: the next state is another moment with something new.

@@ -139,10 +139,10 @@ test('B2 B3 B5 given silent connections, idle streams and wrong codes all at onc
   const slowest = new Map<string, number>();
   let rounds = 0;
   for (const end = performance.now() + ATTACK_MS; performance.now() < end; rounds += 1) {
-    for (const [what, act] of Object.entries(todo)) {
+    for (const [label, act] of Object.entries(todo)) {
       const from = performance.now();
       await act();
-      slowest.set(what, Math.max(slowest.get(what) ?? 0, performance.now() - from));
+      slowest.set(label, Math.max(slowest.get(label) ?? 0, performance.now() - from));
     }
     await sleep(100);
   }

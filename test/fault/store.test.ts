@@ -209,12 +209,12 @@ test(`A1 A3 A4 given damage at ${PLACES} seeded places, each message is whole, r
     cpSync(past, folder, { recursive: true });
     rmSync(join(folder, 'hivebar.sqlite-shm'), { force: true });
     const harm = HARMS[random(HARMS.length)] as Harm;
-    const what = `place ${place}, ${harm(folder, backup, random)}`;
+    const label = `place ${place}, ${harm(folder, backup, random)}`;
     let all: ReturnType<typeof openAll>;
     try {
       all = openAll(folder);
     } catch (error) {
-      throw new Error(`${what}: it does not start`, { cause: error });
+      throw new Error(`${label}: it does not start`, { cause: error });
     }
     const rows = new Map<number, { from: string; content: string; persona: string }>();
     for (const persona of PERSONAS) {
@@ -226,18 +226,18 @@ test(`A1 A3 A4 given damage at ${PLACES} seeded places, each message is whole, r
     for (let id = 1; id <= MESSAGES; id += 1) {
       const row = rows.get(id);
       if (row === undefined) {
-        assert.ok(isReported, `${what}: message ${id} is missing and nobody says so`);
+        assert.ok(isReported, `${label}: message ${id} is missing and nobody says so`);
         tally.missing += 1;
       } else if (row.from === DAMAGED_FROM) tally.placeholder += 1;
       else {
-        assert.equal(row.persona, toPersona(id), `${what}: message ${id} came to another inbox`);
-        assert.equal(row.from, 'sender', `${what}: message ${id} has another sender`);
+        assert.equal(row.persona, toPersona(id), `${label}: message ${id} came to another inbox`);
+        assert.equal(row.from, 'sender', `${label}: message ${id} has another sender`);
         if (row.content === formatText(id)) tally.whole += 1;
         else {
           const head = row.content.split('\n[recovered')[0] as string;
           assert.ok(
             row.content.includes('\n[recovered') && formatText(id).startsWith(head),
-            `${what}: message ${id} was altered`,
+            `${label}: message ${id} was altered`,
           );
           tally.cut += 1;
         }
@@ -245,18 +245,18 @@ test(`A1 A3 A4 given damage at ${PLACES} seeded places, each message is whole, r
     }
     // An id may be what was damaged: its row is a placeholder, and says nothing.
     for (const [id, { from }] of rows)
-      assert.ok((id >= 1 && id <= MESSAGES) || from === DAMAGED_FROM, `${what}: message ${id} was never sent`);
+      assert.ok((id >= 1 && id <= MESSAGES) || from === DAMAGED_FROM, `${label}: message ${id} was never sent`);
 
     const fresh = all.local.sendNow({ to: 'ada', from: 'sender', content: `fresh ${place}`, urgent: false });
-    assert.ok(fresh.id > MESSAGES, `${what}: the id ${fresh.id} is given again`);
+    assert.ok(fresh.id > MESSAGES, `${label}: the id ${fresh.id} is given again`);
     await all.outbox.sinkFor('ada', 'ada').open();
     await tell(all, 'ada', fresh.id, `fresh ${place}`);
     const delivered = readDelivered(folder, 'ada');
-    assert.equal(new Set(delivered.map(({ id }) => id)).size, delivered.length, `${what}: an id was told twice`);
+    assert.equal(new Set(delivered.map(({ id }) => id)).size, delivered.length, `${label}: an id was told twice`);
     assert.deepEqual(
       delivered.filter(({ content }) => content === `fresh ${place}`).map(({ id }) => id),
       [fresh.id],
-      what,
+      label,
     );
     all.outbox[Symbol.dispose]();
     all.local[Symbol.dispose]();

@@ -43,8 +43,8 @@ describe('import arrows', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the sample holds a template
     ['by a computed name', 'app/cli/a.ts', 'const x = await import(`./${name}.ts`);', /computed/],
   ];
-  for (const [what, path, text, why] of forbidden) {
-    test(`an import ${what} is found`, () => {
+  for (const [label, path, text, why] of forbidden) {
+    test(`an import ${label} is found`, () => {
       const found = broken(path, text);
       assert.equal(found.length, 1);
       assert.match(found[0] ?? '', why);
@@ -62,7 +62,7 @@ describe('import arrows', () => {
     ['of the wire as a type by the page', 'ui-static/a.ts', `import type { X } from '../app/status/wire.ts';`],
     ['of a package', 'core/net/a.ts', `import { request } from 'undici';`],
   ];
-  for (const [what, path, text] of allowed) {
-    test(`an import ${what} is fine`, () => assert.deepEqual(broken(path, text), []));
+  for (const [label, path, text] of allowed) {
+    test(`an import ${label} is fine`, () => assert.deepEqual(broken(path, text), []));
   }
 });

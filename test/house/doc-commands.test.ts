@@ -33,7 +33,7 @@ test('every command and flag that a page names is one that the program has', asy
   for (const page of projectFiles().filter((path) => path === 'README.md' || /^docs\/(?!specs\/).*\.md$/.test(path)))
     for (const line of findCommandLines(readFileSync(join(ROOT, page), 'utf8'))) {
       count += 1;
-      for (const what of await findUnknown(line)) unknown.push(`${page}: ${what} (${line})`);
+      for (const word of await findUnknown(line)) unknown.push(`${page}: ${word} (${line})`);
     }
   assert.deepEqual(unknown, []);
   assert.ok(count > 200, `${count} command lines`);

@@ -39,9 +39,9 @@ const SPELLED: readonly (readonly [string, RegExp, readonly string[]])[] = [
 ];
 
 test('E5 counts, lists, silence and clock times are spelled in core/format alone', () => {
-  for (const [what, pattern, allowed] of SPELLED) {
+  for (const [label, pattern, allowed] of SPELLED) {
     const found = programFiles().filter(({ path, text }) => pattern.test(text) && !path.startsWith('test/'));
-    assert.deepEqual(found.map(({ path }) => path).sort(), [...allowed].sort(), what);
+    assert.deepEqual(found.map(({ path }) => path).sort(), [...allowed].sort(), label);
   }
 });
 

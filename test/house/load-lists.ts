@@ -17,11 +17,11 @@ export function loads(files: readonly SourceFile[], entry: string): ReadonlyMap<
     seen.add(path);
     const file = byPath.get(path);
     if (file === undefined) throw new Error(`no such file: ${[...chain, path].join(' -> ')}`);
-    const here = [...chain, path];
+    const longer = [...chain, path];
     for (const { specifier, target, typeOnly } of file.imports) {
       if (typeOnly) continue;
-      if (target !== null) visit(target, here);
-      else if (!reached.has(specifier)) reached.set(specifier, [...here, specifier].join(' -> '));
+      if (target !== null) visit(target, longer);
+      else if (!reached.has(specifier)) reached.set(specifier, [...longer, specifier].join(' -> '));
     }
   }
 }

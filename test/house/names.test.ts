@@ -12,6 +12,7 @@ describe('names', () => {
     ['core/a.ts', 'function textOf() {}'],
     ['core/a.ts', 'const textOf = () => 1;'],
     ['core/a.ts', 'const its = 1;'],
+    ['core/a.ts', 'const f = (what: string) => what;'],
     ['core/a.ts', 'for (const one of []) {}'],
     ['core/a.ts', 'const { a: of } = b;'],
     ['core/a.ts', 'type A = 1; interface A {}'],

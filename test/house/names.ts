@@ -4,7 +4,22 @@ import { listNames, type Node, type SourceFile } from './source-file.ts';
 const FILE_NAME = /(?:^|\/)(?:keep-|kept-|with-|told-)|-of(?:\.node)?\.ts$/;
 
 /** Variables that name nothing. */
-const PRONOUNS: ReadonlySet<string> = new Set(['of', 'its', 'one', 'there', 'it', 'they', 'them']);
+const PRONOUNS: ReadonlySet<string> = new Set([
+  'of',
+  'its',
+  'one',
+  'ones',
+  'there',
+  'here',
+  'it',
+  'they',
+  'them',
+  'theirs',
+  'these',
+  'those',
+  'who',
+  'what',
+]);
 
 const TYPES: readonly string[] = ['TSInterfaceDeclaration', 'TSTypeAliasDeclaration', 'ClassDeclaration'];
 

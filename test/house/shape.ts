@@ -4,8 +4,8 @@ import { type Node, type SourceFile, walk } from './source-file.ts';
 export function misshapen(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap((file) => {
     const found: string[] = [];
-    const say = (offset: number, what: string): void => {
-      found.push(`${file.path}:${file.lineAt(offset)} ${what}`);
+    const say = (offset: number, fault: string): void => {
+      found.push(`${file.path}:${file.lineAt(offset)} ${fault}`);
     };
     for (const { value, start } of file.comments) {
       if (/\b(TODO|FIXME|XXX|HACK)\b/.test(value)) say(start, 'leaves work for later');

@@ -117,8 +117,8 @@ describe('timers of background work', () => {
     ['async function run() { for (; ; await clock.sleep(5, stop)) if (a()) return; }', 'run sleeps in a loop'],
     ['const a = { async run() { do { await sleep(5); } while (b); } };', 'run sleeps in a loop'],
   ];
-  for (const [text, what] of bad) {
-    test(`are found in: ${text}`, () => assert.deepEqual(find(text), [`core/a.ts ${what}`]));
+  for (const [text, label] of bad) {
+    test(`are found in: ${text}`, () => assert.deepEqual(find(text), [`core/a.ts ${label}`]));
   }
 
   const good: readonly string[] = [

@@ -42,16 +42,17 @@ function findInFile(file: SourceFile): readonly string[] {
       }
       if (at.type !== 'CallExpression') return true;
       const given = at.arguments as readonly Node[];
-      const what = getCalledName(at);
-      if (what === 'setInterval') report('repeats by setInterval', names);
-      else if (isLooping && what === 'sleep' && !isZero(given[0])) report('sleeps in a loop', names);
-      else if (SETS_TIMER.has(what) && given.some((part) => leadsBack(part, names))) report('sets itself again', names);
+      const called = getCalledName(at);
+      if (called === 'setInterval') report('repeats by setInterval', names);
+      else if (isLooping && called === 'sleep' && !isZero(given[0])) report('sleeps in a loop', names);
+      else if (SETS_TIMER.has(called) && given.some((part) => leadsBack(part, names)))
+        report('sets itself again', names);
       return true;
     });
   }
 
-  function report(what: string, names: readonly string[]): void {
-    found.push(`${file.path} ${names.at(-1)?.replace('.', '') ?? '(top)'} ${what}`);
+  function report(fault: string, names: readonly string[]): void {
+    found.push(`${file.path} ${names.at(-1)?.replace('.', '') ?? '(top)'} ${fault}`);
   }
 
   /** Returns whether the callback leads to the innermost function that sets the timer. */

@@ -24,7 +24,7 @@ function findForbidden(path: string, text: string): readonly string[] {
     .split('\n')
     .flatMap((line, index) =>
       FORBIDDEN.filter(([, pattern]) => pattern.test(line)).map(
-        ([what]) => `${path}:${index + 1} names ${what}: ${line.trim()}`,
+        ([word]) => `${path}:${index + 1} names ${word}: ${line.trim()}`,
       ),
     );
 }

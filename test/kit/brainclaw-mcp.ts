@@ -15,7 +15,7 @@ interface Message {
   readonly params?: { readonly name?: string; readonly arguments?: Readonly<Record<string, unknown>> };
 }
 
-const note = (what: object): void => appendFileSync(record, `${JSON.stringify(what)}\n`);
+const note = (entry: object): void => appendFileSync(record, `${JSON.stringify(entry)}\n`);
 const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 const answer = (id: Message['id'], result: object): boolean => print(JSON.stringify({ jsonrpc: '2.0', id, result }));
 

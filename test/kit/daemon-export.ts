@@ -18,11 +18,11 @@ export function createExport(
   identity: string,
   { depth = 0, heartbeatAge = 3, drainAge = 12.5, errors = 0 }: ExportFigures = {},
 ): string {
-  const who = `tenant_id="${tenant}",agent_identity="${identity}",agent_surface="claude-code",machine_id="cafe01"`;
+  const labels = `tenant_id="${tenant}",agent_identity="${identity}",agent_surface="claude-code",machine_id="cafe01"`;
   const formatMetric = (name: string, type: string, value: number): string =>
-    `# HELP ${name} What it is.\n# TYPE ${name} ${type}\n${name}{${who}} ${value}\n`;
+    `# HELP ${name} What it is.\n# TYPE ${name} ${type}\n${name}{${labels}} ${value}\n`;
   const each = (name: string, type: string, value: number): string =>
-    `# HELP ${name} What it is.\n# TYPE ${name} ${type}\n${CLASSES.map((errorClass) => `${name}{${who},error_class="${errorClass}"} ${value}\n`).join('')}`;
+    `# HELP ${name} What it is.\n# TYPE ${name} ${type}\n${CLASSES.map((errorClass) => `${name}{${labels},error_class="${errorClass}"} ${value}\n`).join('')}`;
   return [
     formatMetric('daemon_up', 'gauge', 1),
     formatMetric('daemon_heartbeat_age_seconds', 'gauge', heartbeatAge),

@@ -54,7 +54,7 @@ export interface DaemonProcess extends AsyncDisposable {
   /** @throws when it does not answer */
   status(): Promise<DaemonStatus>;
   /** Waits until its status fits. @throws showing the last one */
-  until(what: string, fits: (status: DaemonStatus) => boolean, ms?: number): Promise<DaemonStatus>;
+  until(goal: string, fits: (status: DaemonStatus) => boolean, ms?: number): Promise<DaemonStatus>;
   /** Until it is reconciled. */
   connected(): Promise<DaemonStatus>;
   /** A boundary as the hook reports it; each call is a turn of its own unless `turn` says which. */
@@ -165,12 +165,12 @@ export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonP
     if (asked.is !== 'answered') throw new Error(`not answered: ${JSON.stringify(asked)}\n${cli.stderr}`);
     return asked.answer;
   };
-  const until = async (what: string, fits: (status: DaemonStatus) => boolean, ms = 60_000): Promise<DaemonStatus> => {
+  const until = async (goal: string, fits: (status: DaemonStatus) => boolean, ms = 60_000): Promise<DaemonStatus> => {
     for (const end = performance.now() + ms; ; await sleep(10)) {
       const now = await status();
       if (fits(now)) return now;
       if (performance.now() > end) {
-        throw new Error(`not within ${ms} ms: ${what}\n${JSON.stringify({ ...now, metrics: '' })}\n${cli.stderr}`);
+        throw new Error(`not within ${ms} ms: ${goal}\n${JSON.stringify({ ...now, metrics: '' })}\n${cli.stderr}`);
       }
     }
   };

@@ -4,7 +4,7 @@ import { computeGardenPlaces, drain, enqueue, upsert, type WriteContext } from '
 import { doorbell, handAt } from './garden-store.ts';
 
 /** What one process does to a store: `WHAT STORE ID ...`; each line on stdout is one thing it did. */
-const [what = '', store = '', id = '', more = ''] = process.argv.slice(2);
+const [act = '', store = '', id = '', more = ''] = process.argv.slice(2);
 const places = computeGardenPlaces({ store, env: {}, home: store, cwd: store });
 const signal = new AbortController().signal;
 
@@ -40,7 +40,7 @@ function killedAt(files: Files, last: number): Files {
 const hand = handAt({ sleep: realClock.sleep });
 const dying = (): WriteContext => ({ ...hand, disk: { ...hand.disk, files: killedAt(hand.disk.files, Number(more)) } });
 
-switch (what) {
+switch (act) {
   case 'enqueue':
     enqueue(dying(), places, id, createBody());
     break;
@@ -66,7 +66,7 @@ switch (what) {
     }
     break;
   default:
-    throw new Error(`nobody does ${what}`);
+    throw new Error(`nobody does ${act}`);
 }
 
 function createBody(): string {

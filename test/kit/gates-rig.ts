@@ -69,8 +69,8 @@ export function check(
   given: Partial<CheckRequest> = {},
 ): Promise<GateVerdict> {
   const flags = { stopHookActive: false, apiError: false, soft: false, also: '', call: null, by: 'command' } as const;
-  const who = { persona: 'ada', session: 's1', terminal: null, hook: 'Stop' } as const;
-  return gates.check({ ...who, ...flags, cwd: space.dir, env: {}, ...given });
+  const caller = { persona: 'ada', session: 's1', terminal: null, hook: 'Stop' } as const;
+  return gates.check({ ...caller, ...flags, cwd: space.dir, env: {}, ...given });
 }
 
 export function gate(id: string, given: Partial<Gate> = {}): Gate {

@@ -2,7 +2,7 @@ import type { NewItem } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 
 /** An item with what a test does not care for filled in. */
-export function newItem(some: Partial<NewItem>): NewItem {
+export function newItem(parts: Partial<NewItem>): NewItem {
   return {
     to: { is: 'persona', name: 'ada' },
     type: 'event',
@@ -13,6 +13,6 @@ export function newItem(some: Partial<NewItem>): NewItem {
     created: realClock.now(),
     expires: null,
     dedupKey: null,
-    ...some,
+    ...parts,
   };
 }

@@ -45,7 +45,7 @@ export interface Cli extends AsyncDisposable {
   /** Waits for these words on stderr. */
   says(words: RegExp, withinMs?: number): Promise<void>;
   /** Waits until `happened`, and fails at once when the process ends before. */
-  until(what: string, happened: () => boolean, withinMs?: number): Promise<void>;
+  until(goal: string, happened: () => boolean, withinMs?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   /** Begins to read stdout, also when it has ended: what was left in the pipe. */
   read(): void;
@@ -134,12 +134,12 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
       return found() as EventLine;
     },
     says: (words, withinMs) => cli.until(`${words} on stderr`, () => words.test(stderr), withinMs),
-    until: (what, happened, withinMs) =>
+    until: (goal, happened, withinMs) =>
       until(
-        () => `${what}${shown()}`,
+        () => `${goal}${shown()}`,
         () => {
           if (happened()) return true;
-          if (isClosed) throw new Error(`it ended before ${what}${shown()}`);
+          if (isClosed) throw new Error(`it ended before ${goal}${shown()}`);
           return false;
         },
         withinMs,

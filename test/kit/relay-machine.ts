@@ -105,8 +105,8 @@ export function relayMachine(options: RelayMachineOptions): RelayMachine {
       });
       return relay;
     },
-    push(...some) {
-      items.push(some.map(newItem));
+    push(...batch) {
+      items.push(batch.map(newItem));
       relay?.pushed();
     },
     all,

@@ -86,15 +86,15 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     hint: (_: string) => {},
     rescanFailures: [] as Fault[],
   };
-  async function asked(what: string, words: string, signal: AbortSignal): Promise<void> {
+  async function asked(request: string, words: string, signal: AbortSignal): Promise<void> {
     log.push(words);
     signal.throwIfAborted();
-    world.during(what);
-    if (world.hangs.has(what)) await hanging(signal);
-    const ms = world.slow.get(what);
+    world.during(request);
+    if (world.hangs.has(request)) await hanging(signal);
+    const ms = world.slow.get(request);
     if (ms !== undefined) await clock.sleep(ms, signal);
     signal.throwIfAborted();
-    const refusal = world.faults.get(what);
+    const refusal = world.faults.get(request);
     if (refusal !== undefined) throw refusal;
   }
   const levels = (): PendingCounts => ({

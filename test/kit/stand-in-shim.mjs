@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 
 const [record, ...words] = process.argv.slice(2);
 const is = (word) => words.includes(word);
-const note = (what) => appendFileSync(record, `${JSON.stringify({ pid: process.pid, ...what })}\n`);
+const note = (entry) => appendFileSync(record, `${JSON.stringify({ pid: process.pid, ...entry })}\n`);
 
 const child = is('child') ? spawn('sleep', ['600'], { stdio: 'ignore' }) : null;
 note({ is: 'started', cwd: process.cwd(), argv: words, child: child?.pid ?? null });

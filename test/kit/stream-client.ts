@@ -84,12 +84,15 @@ export function openStream(
 }
 
 /** What a daemon says first. */
-export function createHello(who: { readonly tenant: string; readonly identity: string }, more: object = {}): object {
+export function createHello(
+  persona: { readonly tenant: string; readonly identity: string },
+  more: object = {},
+): object {
   return {
     type: 'hello',
     kind: 'daemon',
-    tenant_id: who.tenant,
-    identity: who.identity,
+    tenant_id: persona.tenant,
+    identity: persona.identity,
     surface: 'claude-code',
     project: 'lab',
     machine_id: 'm1',

@@ -12,7 +12,7 @@ export interface StreamReader extends AsyncDisposable {
   readonly messages: readonly StreamMessage[];
   /** Ids of the events so far, in their order. */
   readonly ids: readonly (string | null)[];
-  until(what: string, happened: (reader: StreamReader) => boolean, ms?: number): Promise<void>;
+  until(goal: string, happened: (reader: StreamReader) => boolean, ms?: number): Promise<void>;
 }
 
 /** `since`: goes on after that event, as a client does that was cut. Resolves once it is answered. @throws unless it is 200 */
@@ -45,10 +45,10 @@ export async function readStream(
     get ids() {
       return messages.filter(({ event }) => event === 'event').map(({ id }) => id);
     },
-    until: (what, happened, ms) =>
+    until: (goal, happened, ms) =>
       until(
         () =>
-          `${what} on the stream (${cut === null ? 'open' : `cut: ${cut}`}):\n${JSON.stringify(messages).slice(-4000)}`,
+          `${goal} on the stream (${cut === null ? 'open' : `cut: ${cut}`}):\n${JSON.stringify(messages).slice(-4000)}`,
         () => happened(reader),
         ms,
       ),

@@ -15,7 +15,7 @@ export interface Supervisor extends AsyncDisposable {
 /** Runs the ExecStart of a systemd unit as systemd reads it, with its Restart= and RestartPreventExitStatus=. */
 export function supervise(unit: string, env: Readonly<Record<string, string>>): Supervisor {
   const [file = '', ...args] = splitWords(findSetting(unit, 'ExecStart'));
-  const ours = listSettings(unit, 'Environment').map((text) => splitWords(text)[0] ?? '');
+  const variables = listSettings(unit, 'Environment').map((text) => splitWords(text)[0] ?? '');
   const final = findSetting(unit, 'RestartPreventExitStatus').split(' ').map(Number);
   if (findSetting(unit, 'Restart') !== 'on-failure') throw new Error('another Restart= than the supervisor knows');
   let child: ChildProcess;
@@ -29,7 +29,7 @@ export function supervise(unit: string, env: Readonly<Record<string, string>>): 
     const whole = {
       ...process.env,
       ...env,
-      ...Object.fromEntries(ours.map((pair) => pair.split(/=(.*)/s).slice(0, 2))),
+      ...Object.fromEntries(variables.map((pair) => pair.split(/=(.*)/s).slice(0, 2))),
     };
     child = spawn(file, args, { env: whole, stdio: ['ignore', 'ignore', 'pipe'] });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {

@@ -63,7 +63,7 @@ export interface TrayProcess extends AsyncDisposable {
   readonly log: readonly string[];
   status(): Promise<StatusWire>;
   /** Waits until the status fits. @throws showing the last one */
-  until(what: string, fits: (status: StatusWire) => boolean, ms?: number): Promise<StatusWire>;
+  until(goal: string, fits: (status: StatusWire) => boolean, ms?: number): Promise<StatusWire>;
   /** Waits for a persona of which `fits` holds. */
   persona(id: string, fits?: (persona: PersonaWire) => boolean, ms?: number): Promise<PersonaWire>;
   /** POST of JSON with the token; the body of the answer. @throws unless it is 200 */
@@ -140,12 +140,12 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
   const url = `http://127.0.0.1:${port}`;
   const status = async (): Promise<StatusWire> => (await (await fetch(`${url}/status.json`)).json()) as StatusWire;
 
-  async function until(what: string, fits: (status: StatusWire) => boolean, ms: number = 60_000): Promise<StatusWire> {
+  async function until(goal: string, fits: (status: StatusWire) => boolean, ms: number = 60_000): Promise<StatusWire> {
     for (const end = performance.now() + ms; ; await sleep(20)) {
       const now = await status();
       if (fits(now)) return now;
       if (performance.now() > end)
-        throw new Error(`not within ${ms} ms: ${what}\n${JSON.stringify(now)}\n${cli.stderr}`);
+        throw new Error(`not within ${ms} ms: ${goal}\n${JSON.stringify(now)}\n${cli.stderr}`);
     }
   }
 

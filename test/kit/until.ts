@@ -6,14 +6,14 @@ const WITHIN_MS = 60_000;
 
 /** Waits until `happened`. @throws after `withinMs`, naming `what` was waited for */
 export async function until(
-  what: string | (() => string),
+  goal: string | (() => string),
   happened: () => boolean | Promise<boolean>,
   withinMs: number = WITHIN_MS,
 ): Promise<void> {
   const end = performance.now() + withinMs;
   while (!(await happened())) {
     if (performance.now() > end) {
-      throw new Error(`not within ${withinMs} ms: ${typeof what === 'string' ? what : what()}`);
+      throw new Error(`not within ${withinMs} ms: ${typeof goal === 'string' ? goal : goal()}`);
     }
     await sleep(EVERY_MS);
   }

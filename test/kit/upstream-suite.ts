@@ -51,26 +51,26 @@ export function upstreamSuite(name: string, start: () => Promise<UpstreamUnderTe
       });
       return { status: answer.status, body: (await answer.json()) as Answer['body'] };
     }
-    const peek = async (who: SuitePersona): Promise<{ rev: number; count: number; oldest_at: string | null }> => {
-      const { status, body } = await ask(who.observe, 'GET', '/v1/signals/pending');
+    const peek = async (persona: SuitePersona): Promise<{ rev: number; count: number; oldest_at: string | null }> => {
+      const { status, body } = await ask(persona.observe, 'GET', '/v1/signals/pending');
       assert.equal(status, 200);
       return body as { rev: number; count: number; oldest_at: string | null };
     };
     const drain = (token: string, max: number): Promise<Answer> =>
       ask(token, 'POST', '/v1/signals/pending/drain', { max });
     const idsIn = ({ body }: Answer): unknown[] => (body.items as { readonly id: unknown }[]).map(({ id }) => id);
-    async function drainAll(who: SuitePersona): Promise<unknown[]> {
+    async function drainAll(persona: SuitePersona): Promise<unknown[]> {
       const ids: unknown[] = [];
       for (;;) {
-        const answer = await drain(who.act, 20);
+        const answer = await drain(persona.act, 20);
         assert.equal(answer.status, 200);
         ids.push(...idsIn(answer));
         if (answer.body.remaining === 0) return ids;
       }
     }
-    async function daemon(who: SuitePersona): Promise<StreamClient> {
-      const stream = openStream(up.url, { token: who.observe });
-      stream.send(createHello(who));
+    async function daemon(persona: SuitePersona): Promise<StreamClient> {
+      const stream = openStream(up.url, { token: persona.observe });
+      stream.send(createHello(persona));
       await stream.next('welcome');
       return stream;
     }

@@ -33,7 +33,7 @@ export interface ProjectWatcher extends AsyncDisposable {
   delivered(address?: string): readonly string[];
   persona(address?: string): ShownPersona | undefined;
   /** Waits until a persona is shown so. */
-  until(what: string, is: (shown: ShownPersona) => boolean, address?: string): Promise<ShownPersona>;
+  until(goal: string, is: (shown: ShownPersona) => boolean, address?: string): Promise<ShownPersona>;
   poll(): void;
   stop(): Promise<void>;
 }
@@ -117,9 +117,9 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
     events,
     delivered: (address) => events(address).map((event) => `${event.event} ${event.item ?? event.message_id}`),
     persona,
-    async until(what, is, address = BOARD) {
+    async until(goal, is, address = BOARD) {
       let found: ShownPersona | undefined;
-      await until(`${basename(join(root, '..'))}/${address}: ${what}`, () => {
+      await until(`${basename(join(root, '..'))}/${address}: ${goal}`, () => {
         found = persona(address);
         return found !== undefined && is(found);
       });

@@ -21,15 +21,15 @@ const turnBoundary = step('boundary', {
   kind: fc.constantFrom('Stop', 'Stop', 'UserPromptSubmit', 'SessionStart', 'agent-turn-complete'),
   turn: fc.integer({ min: 0, max: 3 }),
 });
-const some = fc.integer({ min: 1, max: 4 });
+const fewItems = fc.integer({ min: 1, max: 4 });
 const isMostly = fc.constantFrom(true, true, true, false);
 
 /** Mostly a day like any other, so that there is something to lose when it goes wrong. */
 const anything: fc.Arbitrary<readonly DaemonStep[]> = fc.oneof(
   { weight: 8, arbitrary: one(turnBoundary) },
-  { weight: 5, arbitrary: one(step('signals', { count: some })) },
-  { weight: 4, arbitrary: one(step('drain', { max: some, isNotified: isMostly })) },
-  { weight: 5, arbitrary: one(step('frames', { count: some })) },
+  { weight: 5, arbitrary: one(step('signals', { count: fewItems })) },
+  { weight: 4, arbitrary: one(step('drain', { max: fewItems, isNotified: isMostly })) },
+  { weight: 5, arbitrary: one(step('frames', { count: fewItems })) },
   { weight: 5, arbitrary: one(step('welcome', { restarts: fc.constantFrom(false, false, false, true) })) },
   { weight: 8, arbitrary: one(step('peek', { how: fc.constantFrom('now', 'now', 'now', 'old', 'fails', 'back') })) },
   { weight: 6, arbitrary: one(step('surface', { takes: isMostly })) },
@@ -72,7 +72,7 @@ const anything: fc.Arbitrary<readonly DaemonStep[]> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .tuple(some, fc.boolean(), turnBoundary)
+      .tuple(fewItems, fc.boolean(), turnBoundary)
       .map(([count, drains, rings]): readonly DaemonStep[] => [
         { is: 'pass', ms: 1_300 },
         { is: 'welcome', restarts: false },
@@ -87,7 +87,7 @@ const anything: fc.Arbitrary<readonly DaemonStep[]> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .tuple(some, turnBoundary, fc.boolean())
+      .tuple(fewItems, turnBoundary, fc.boolean())
       .map(([count, rings, takes]): readonly DaemonStep[] => [
         { is: 'pass', ms: 1_300 },
         { is: 'welcome', restarts: false },

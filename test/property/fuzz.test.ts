@@ -49,18 +49,18 @@ async function faultOr<T>(ask: () => T | Promise<T>): Promise<T | null> {
 }
 
 /** One thing that is asked of a hive; what comes must hold together. */
-async function ask(client: ReturnType<typeof createHive>, what: number, after: number): Promise<void> {
-  if (what === 0) {
+async function ask(client: ReturnType<typeof createHive>, kind: number, after: number): Promise<void> {
+  if (kind === 0) {
     const levels = await faultOr(() => client.pending?.(null, never));
     for (const { unread } of levels?.byAddress.values() ?? []) assert.ok(unread.is === 'unknown' || unread.n >= 0);
     return;
   }
-  if (what === 1) {
+  if (kind === 1) {
     const names = await faultOr(() => client.personas?.(never));
     assert.ok(names === null || names === undefined || names.length > 0);
     return;
   }
-  const from = what === 2 ? null : after;
+  const from = kind === 2 ? null : after;
   const found = await faultOr(() => client.window('ada', from, never, []));
   if (found === null) return;
   const ids = found.messages.map(({ id }) => id);
@@ -134,7 +134,7 @@ test('any value in any field of a window: each is refused or used', async () => 
         n += 1;
         return Buffer.from(JSON.stringify(envelopes[n % envelopes.length]));
       });
-      for (const what of [0, 1, 2, 3]) await ask(client, what, after);
+      for (const kind of [0, 1, 2, 3]) await ask(client, kind, after);
     }),
     { numRuns: 3000 },
   );

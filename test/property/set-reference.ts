@@ -111,7 +111,7 @@ export class SetReference {
 
   toSaved(): SavedSet {
     const things = this.memory?.map((thing) => ({ ...thing })) ?? null;
-    const is = (what: string): string | null => this.unsaid.find((notice) => notice.is === what)?.words(0) ?? null;
+    const is = (kind: string): string | null => this.unsaid.find((notice) => notice.is === kind)?.words(0) ?? null;
     return {
       state: this.thinks,
       failures: this.failures,

@@ -278,11 +278,11 @@ class World {
   }
 
   /** All parts of a look, for as long as the sink takes them. */
-  hear(what: 'poll' | 'fail', how: Sinking): void {
+  hear(kind: 'poll' | 'fail', how: Sinking): void {
     for (let goesOn = true; goesOn; ) {
       const { model, real } = this;
-      const { says, more } = what === 'poll' ? model.poll() : { says: model.fail(), more: false };
-      const words = what === 'poll' ? real.poll(model.things, model.epoch, how) : real.fail(how);
+      const { says, more } = kind === 'poll' ? model.poll() : { says: model.fail(), more: false };
+      const words = kind === 'poll' ? real.poll(model.things, model.epoch, how) : real.fail(how);
       assert.deepEqual(
         words,
         says.map((say) => say.words),

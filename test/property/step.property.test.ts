@@ -228,7 +228,7 @@ const sinking: fc.Arbitrary<Sinking> = fc.oneof(
 /** A process that dies in the hand-over is started again at once. */
 function sunk(
   name: string,
-  act: (who: Reference | Real, rows: readonly Mail[], sinking: Sinking) => string[],
+  act: (target: Reference | Real, rows: readonly Mail[], sinking: Sinking) => string[],
 ): fc.Arbitrary<Command> {
   return sinking.map((how) =>
     command(
@@ -256,9 +256,9 @@ const commands: fc.Arbitrary<Command>[] = [
         for (const { gap, from } of mails) model.rows.push({ id: (model.rows.at(-1)?.id ?? 0) + gap, from });
       }),
     ),
-  sunk('poll', (who, rows, how) => (who instanceof Real ? who.poll(rows, how) : who.poll(how))),
-  sunk('fail', (who, _, how) => who.fail(how)),
-  sunk('beat', (who, _, how) => who.beat(how)),
+  sunk('poll', (target, rows, how) => (target instanceof Real ? target.poll(rows, how) : target.poll(how))),
+  sunk('fail', (target, _, how) => target.fail(how)),
+  sunk('beat', (target, _, how) => target.beat(how)),
   sinking.map((how) =>
     command(`F5 the hive begins again${how.dies ? ', killed after' : ''} taking ${how.takes}`, (model, real) => {
       if (!model.canBeginAgain()) return;

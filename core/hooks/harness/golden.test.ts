@@ -57,10 +57,10 @@ function writeTranscript(harness: Harness): string {
     const stdin = stdinAt(harness.name, event);
     const turn = harness.readTurn(stdin, event);
     assert.ok(!(turn instanceof Fault));
-    const output = ANSWERS.map(([what, answer]) => {
+    const output = ANSWERS.map(([label, answer]) => {
       const { stdout, stderr, exit } = harness.formatReply(turn, answer);
       assert.equal(stderr, '');
-      return `${what} -> exit ${exit}\n${stdout}`;
+      return `${label} -> exit ${exit}\n${stdout}`;
     });
     return [`== ${event}\n${stdin}\n`, ...output];
   }).join('');

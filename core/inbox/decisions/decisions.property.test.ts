@@ -88,11 +88,11 @@ function answer(decisions: Decisions, is: string, id: number, persona: string): 
 function inOrder({ done }: DecisionRig, findPersona: (id: number) => string): void {
   const pushed = new Set<number>();
   for (const [i, line] of done.entries()) {
-    const [what, about = '', state] = line.split(' ');
-    if (what === 'push') pushed.add(Number(about.split(':')[1]));
-    if (what === 'wake') assert.match(done[i - 1] ?? '', /^push /, 'a wake comes right behind its push');
-    if (what === 'wake') assert.equal(about, findPersona(Number(/\d+$/.exec(done[i - 1] ?? '')?.[0])));
-    if (what !== 'emit' || state === 'open' || state === 'cancelled') continue;
+    const [verb, about = '', state] = line.split(' ');
+    if (verb === 'push') pushed.add(Number(about.split(':')[1]));
+    if (verb === 'wake') assert.match(done[i - 1] ?? '', /^push /, 'a wake comes right behind its push');
+    if (verb === 'wake') assert.equal(about, findPersona(Number(/\d+$/.exec(done[i - 1] ?? '')?.[0])));
+    if (verb !== 'emit' || state === 'open' || state === 'cancelled') continue;
     assert.ok(pushed.has(Number(about)), `${line} is no event before the push`);
   }
 }

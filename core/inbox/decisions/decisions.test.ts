@@ -277,7 +277,7 @@ describe('a crash', () => {
 
 describe('what is asked and answered is checked', () => {
   const good = { persona: 'ada', prompt: 'Which?', options: [{ id: 'a', label: 'A' }] };
-  for (const [what, over, why] of [
+  for (const [label, over, why] of [
     ['nobody', { persona: ' ' }, /"persona" must be a name/],
     ['a name a terminal acts on', { persona: 'a\u001bb' }, /"persona" must not contain control/],
     ['no prompt', { prompt: ' \n' }, /"prompt" must be text/],
@@ -310,7 +310,7 @@ describe('what is asked and answered is checked', () => {
     ['too many iterations', { mostIterations: 11 }, /from 1 to 10/],
     ['an odd id', { refines: 1.5 }, /"refines" must be/],
   ] as const) {
-    test(`${what} is refused`, () => {
+    test(`${label} is refused`, () => {
       assert.throws(
         () => parseNewDecision({ ...good, ...over }),
         (error) => error instanceof Fault && error.code === 'usage' && why.test(error.message),

@@ -100,10 +100,10 @@ describe('a mark holds', () => {
     const other = { session: 's2', terminal: null };
     assert.equal(isOpen(gate('a'), mark({ session: 's1' }), other), true);
     assert.equal(isOpen(gate('a'), mark({ session: null }), other), false);
-    const here = { session: 's2', terminal: 'tmux:%1' };
-    assert.equal(isOpen(gate('a'), mark({ terminal: 'tmux:%1' }), here), false);
-    assert.equal(isOpen(gate('a'), mark({ terminal: 'tmux:%1', at: NOW - 12 * HOUR }), here), true);
-    assert.equal(isOpen(gate('a'), mark({ terminal: 'tmux:%2' }), here), true);
+    const caller = { session: 's2', terminal: 'tmux:%1' };
+    assert.equal(isOpen(gate('a'), mark({ terminal: 'tmux:%1' }), caller), false);
+    assert.equal(isOpen(gate('a'), mark({ terminal: 'tmux:%1', at: NOW - 12 * HOUR }), caller), true);
+    assert.equal(isOpen(gate('a'), mark({ terminal: 'tmux:%2' }), caller), true);
   });
 
   test('inbox-gates 8.8b: a mark of another session satisfies nothing where no terminal is known on either side', () => {

@@ -197,8 +197,8 @@ test('the state of each gate is told without changing anything', async () => {
   mark(all, 'decision');
   all.git = { is: 'open', detail: 'x' };
   const before = readFileSync(all.file('decision'), 'utf8');
-  const who = { persona: 'ada', session: 's1', terminal: null, cwd: space.dir, env: { GT_HOOK_BEAD: 'b-1' } };
-  const states = await all.gates.status(who);
+  const caller = { persona: 'ada', session: 's1', terminal: null, cwd: space.dir, env: { GT_HOOK_BEAD: 'b-1' } };
+  const states = await all.gates.status(caller);
   const satisfied = states.filter((state) => state.isSatisfied).map((state) => state.gate.id);
   assert.deepEqual([states.length, satisfied], [10, ['decision']]);
   assert.equal(readFileSync(all.file('decision'), 'utf8'), before);
@@ -332,8 +332,8 @@ test('of gates that hold nothing now it is told that they do not count', async (
   using space = scratch();
   const all = rig(space);
   const decision = async () => {
-    const who = { persona: 'ada', session: 's1', terminal: null, cwd: space.dir, env: {} };
-    const { counts, isSatisfied, gate: definition } = (await all.gates.status(who))[0] ?? assert.fail();
+    const caller = { persona: 'ada', session: 's1', terminal: null, cwd: space.dir, env: {} };
+    const { counts, isSatisfied, gate: definition } = (await all.gates.status(caller))[0] ?? assert.fail();
     return [definition.id, counts, isSatisfied];
   };
   assert.deepEqual(await decision(), ['decision', true, false]);

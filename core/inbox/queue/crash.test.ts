@@ -104,9 +104,9 @@ describe('a take-over that finds what an earlier one left, and dies as well', ()
       },
     ],
   ];
-  for (const [what, leave] of lefts) {
+  for (const [label, leave] of lefts) {
     for (const isPowerCut of [false, true]) {
-      test(`${what}, at each call it makes${isPowerCut ? ', with the power' : ''}: every line is taken once`, () => {
+      test(`${label}, at each call it makes${isPowerCut ? ', with the power' : ''}: every line is taken once`, () => {
         let isAlive = false;
         for (let point = 0; !isAlive; point += 1) {
           const machine = fakeMachine();

@@ -92,7 +92,7 @@ describe('a line of the queue', () => {
     assert.equal(read({ content: '', dedup_key: 'k'.repeat(500) }).dedupKey, 'k'.repeat(500));
   });
 
-  for (const [what, line] of [
+  for (const [label, line] of [
     ['no JSON', '{"content":"x"'],
     ['a list', '[{"content":"x"}]'],
     ['text', '"content"'],
@@ -114,11 +114,11 @@ describe('a line of the queue', () => {
     ['a life that is text', '{"content":"x","ttl_seconds":"10m"}'],
     ['content over 1 MiB', JSON.stringify({ content: 'é'.repeat(MAX_CONTENT / 2 + 1) })],
   ] as const) {
-    test(`is bad with ${what}`, () => assert.notEqual(why(line), ''));
+    test(`is bad with ${label}`, () => assert.notEqual(why(line), ''));
   }
 });
 
-const text = fc.string({ unit: 'binary' }).map((some) => some.toWellFormed());
+const text = fc.string({ unit: 'binary' }).map((raw) => raw.toWellFormed());
 const anyEntry = fc.record<QueueEntry>({
   type: fc.constantFrom(...ITEM_TYPES),
   source: fc.stringMatching(/^[a-z][a-z é]{0,50}[a-z]$/),
@@ -132,8 +132,8 @@ const anyEntry = fc.record<QueueEntry>({
 describe('an entry and its line', () => {
   test('any entry comes back as it was, in one line', () => {
     fc.assert(
-      fc.property(anyEntry, fc.option(fc.integer({ min: 1, max: 1e8 })), (some, seconds) => {
-        const entry = { ...some, expires: seconds === null ? null : some.created + seconds * 1000 };
+      fc.property(anyEntry, fc.option(fc.integer({ min: 1, max: 1e8 })), (drawn, seconds) => {
+        const entry = { ...drawn, expires: seconds === null ? null : drawn.created + seconds * 1000 };
         const line = formatEntryLine(entry, 'id');
         assert.equal(line.indexOf('\n'), line.length - 1);
         assert.deepEqual(parseEntry(line, NOW), { is: 'entry', entry });

@@ -161,7 +161,7 @@ describe('who waits for the lock of a queue', () => {
       'import fcntl,os,sys\nf=open(sys.argv[1],"r+")\nfcntl.flock(f,2)\nprint("got",flush=True)\nsys.stdin.read()\nos.unlink(sys.argv[1])\nf.close()';
     const drainer = started(spawn('python3', ['-c', script, path], { stdio: ['pipe', 'pipe', 'inherit'] }));
     await once(drainer.stdout, 'data');
-    const ours = started(
+    const appender = started(
       spawn(
         process.execPath,
         [
@@ -177,9 +177,9 @@ describe('who waits for the lock of a queue', () => {
         { stdio: ['ignore', 'pipe', 'inherit'] },
       ),
     );
-    await once(ours.stdout, 'data');
+    await once(appender.stdout, 'data');
     drainer.stdin.end();
-    await done(ours);
+    await done(appender);
     const left = dir.text('s1.jsonl').split('\n').slice(0, -1);
     assert.deepEqual(
       left.map((line) => entryContent(line)),

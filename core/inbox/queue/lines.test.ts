@@ -43,7 +43,7 @@ describe('the lines of a queue', () => {
   });
 
   test('whatever the bytes are, whole lines among them are all found, and the places never repeat', () => {
-    const junk = fc.uint8Array({ maxLength: 40 }).map((some) => Buffer.from(some.filter((byte) => byte !== 0x0a)));
+    const junk = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a)));
     const part = fc.oneof(
       fc.string().map((content) => ({ content })),
       junk,

@@ -179,8 +179,8 @@ describe('two machines and a server', () => {
     const first = rig.machine('b', ['ada'], {
       // As a kill between the commit and the acknowledgement: stored, and the message comes again.
       items: (items) => ({
-        push(some) {
-          items.push(some.slice(0, 3));
+        push(batch) {
+          items.push(batch.slice(0, 3));
           throw new Fault('database', 'killed', { is: 'machine', key: 'database' });
         },
       }),

@@ -43,9 +43,9 @@ describe('what fails', () => {
     let isFull = true;
     const b = rig.machine('b', ['ada'], {
       items: (items) => ({
-        push(some) {
+        push(batch) {
           if (isFull) throw new Fault('no-space', 'no space left', { is: 'machine', key: 'database' });
-          return items.push(some);
+          return items.push(batch);
         },
       }),
     });

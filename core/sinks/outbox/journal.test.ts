@@ -255,12 +255,12 @@ describe('a file that is not as it was left', () => {
     assert.deepEqual(inTables(db).seqs, [7, 8]);
   });
 
-  for (const [what, make] of [
+  for (const [label, make] of [
     ['a symbolic link', (files: FakeFiles) => files.symlink(PATH, '/d/elsewhere')],
     ['a pipe', (files: FakeFiles) => files.put(PATH, '', { kind: 'other' })],
     ["another user's file", (files: FakeFiles) => files.put(PATH, 'theirs', { uid: UID + 1 })],
   ] as const) {
-    test(`${what} in its place is refused by its path`, () => {
+    test(`${label} in its place is refused by its path`, () => {
       const files = fakeFiles();
       make(files);
       assert.throws(() => life(tables(), files), { code: 'unwritable', message: /outbox\.journal/ });

@@ -172,8 +172,8 @@ describe('a file that refuses', () => {
     files.mishaps((call) => (call.name === name ? { is: 'fails', code } : null), FOLDER);
   }
 
-  for (const [what, make, code, message] of refusals) {
-    test(`${what}: the takes go on, it is said once, and the file gets all in order once it can`, async () => {
+  for (const [label, make, code, message] of refusals) {
+    test(`${label}: the takes go on, it is said once, and the file gets all in order once it can`, async () => {
       const files = fakeFiles();
       const { outbox, clock, behind, logged, mails } = await life(openDatabase(':memory:'), files);
       make(files);

@@ -62,9 +62,9 @@ function rig(place: Scratch, options: { projects?: readonly string[]; roots?: re
   return {
     ...{ service, facts, watches, lines, clock },
     /** Lets time pass until it is so, in steps; at most two minutes. */
-    async pass(what: string, is: () => boolean, step = 0): Promise<void> {
+    async pass(goal: string, is: () => boolean, step = 0): Promise<void> {
       for (let left = 120; left > 0 && !is(); left -= 1) await clock.advance(step);
-      assert.ok(is(), what);
+      assert.ok(is(), goal);
     },
     ids: () => service.all().map(({ id }) => id),
     [Symbol.asyncDispose]: async () => {

@@ -14,7 +14,7 @@ interface Rig extends Disposable {
   /** What was told since it was asked last, each once: `journal`, an agent, `any`. */
   heard(): readonly string[];
   /** Waits for it. */
-  hears(what: string): Promise<void>;
+  hears(goal: string): Promise<void>;
 }
 
 function rig({ root }: Store, { mail = true, statOnly = false } = {}): Rig {
@@ -32,8 +32,8 @@ function rig({ root }: Store, { mail = true, statOnly = false } = {}): Rig {
       output = [];
       return before;
     },
-    async hears(what) {
-      await until(what, () => output.includes(what));
+    async hears(goal) {
+      await until(goal, () => output.includes(goal));
       output = [];
     },
     [Symbol.dispose]: () => changes[Symbol.dispose](),

@@ -15,7 +15,7 @@ interface Rig extends Disposable {
   /** What was told since it was asked last: garden ids, `records`, `records in place`; each once. */
   heard(): readonly string[];
   /** Waits for it. */
-  hears(what: string): Promise<void>;
+  hears(goal: string): Promise<void>;
 }
 
 function rig(store: Garden, statOnly = false): Rig {
@@ -34,8 +34,8 @@ function rig(store: Garden, statOnly = false): Rig {
       output = [];
       return before;
     },
-    async hears(what) {
-      await until(what, () => output.includes(what));
+    async hears(goal) {
+      await until(goal, () => output.includes(goal));
       output = [];
     },
     [Symbol.dispose]: () => changes[Symbol.dispose](),

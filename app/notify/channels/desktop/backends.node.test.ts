@@ -22,11 +22,11 @@ const PAGE = 'http://127.0.0.1:7475/';
 const toPageUrl = (opens: ClickTarget): string => (opens.is === 'persona' ? `${PAGE}#${opens.persona}` : PAGE);
 
 // Where named pipes of Windows are files of this folder; and nothing here may write into the project.
-const here = process.cwd();
+const workingFolder = process.cwd();
 const elsewhere = fs.mkdtempSync(join(os.tmpdir(), 'hivebar-backends-'));
 before(() => process.chdir(elsewhere));
 after(() => {
-  process.chdir(here);
+  process.chdir(workingFolder);
   fs.rmSync(elsewhere, { recursive: true, force: true });
 });
 
@@ -535,9 +535,9 @@ test('without a session bus: off, with the reason', async (t) => {
 
 test('a program in the current folder is never found', (t) => {
   const stand = standIns(t);
-  const here = process.cwd();
+  const formerFolder = process.cwd();
   process.chdir(stand.folder);
-  t.after(() => process.chdir(here));
+  t.after(() => process.chdir(formerFolder));
   stand.add('planted');
   for (const PATH of ['', '.', ':', './', `:${stand.folder}/missing`]) {
     assert.equal(programOnPath('planted', { PATH }, 'linux'), null);

@@ -29,9 +29,9 @@ class ListenerRecord implements ChannelListener {
   state(state: ChannelState): void {
     this.states.push(state);
   }
-  until(what: string, met: (heard: ListenerRecord) => boolean): Promise<true> {
+  until(goal: string, met: (heard: ListenerRecord) => boolean): Promise<true> {
     return poll(
-      () => `${what}; heard ${JSON.stringify(this)}`,
+      () => `${goal}; heard ${JSON.stringify(this)}`,
       () => met(this) || null,
     );
   }
@@ -163,19 +163,19 @@ describe('stand-in daemons, on a bus that has none', () => {
   const missing = desktopMissing();
   const stack = new AsyncDisposableStack();
   let desktop: Desktop;
-  let ours: SessionBus;
+  let sharedBus: SessionBus;
 
   before(async () => {
     if (missing !== null) return;
     desktop = stack.use(await startDesktop({ host: 'none', notify: 'none' }));
-    ours = stack.use(await join(desktop));
+    sharedBus = stack.use(await join(desktop));
   });
   after(() => stack.disposeAsync());
 
   test('S19: no daemon: said once, every banner refused; one that comes later is used', async (t) => {
     if (needs(t, missing)) return;
     const heard = new ListenerRecord();
-    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(sharedBus, IDENTITY, true)(heard);
     await heard.until('a state', (h) => h.states.length > 0);
     for (let i = 0; i < 5; i += 1) await assert.rejects(backend.show(createBanner()), /no notification daemon/);
     assert.deepEqual(heard.states, [{ is: 'unavailable', why: 'no notification daemon' }]);
@@ -195,7 +195,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, capabilities, calls);
       const heard = new ListenerRecord();
-      await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
+      await using backend = createDbusBackend(sharedBus, IDENTITY, true)(heard);
       await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
       await backend.show(createBanner({ title: 'ada: 1 new', body: S8 }));
       return calls[0]?.args.slice(3, 6) ?? [];
@@ -220,7 +220,7 @@ describe('stand-in daemons, on a bus that has none', () => {
       },
     ]);
     const heard = new ListenerRecord();
-    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(sharedBus, IDENTITY, true)(heard);
     await heard.until('ready', (h) => h.states.some((s) => s.is === 'ready'));
     await backend.show(createBanner());
     forged.emit('org.freedesktop.Notifications', 'ActionInvoked', [1, 'default']);
@@ -248,7 +248,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that leaves in the middle of a call, with another behind it: the banner is shown by that one', async (t) => {
     if (needs(t, missing)) return;
     const heard = new ListenerRecord();
-    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(sharedBus, IDENTITY, true)(heard);
     await using next = await join(desktop);
     const first = await join(desktop);
     const calls: RecordedCall[] = [];
@@ -275,7 +275,7 @@ describe('stand-in daemons, on a bus that has none', () => {
   test('a daemon that restarts takes its banners with it, and their numbers are not used again', async (t) => {
     if (needs(t, missing)) return;
     const heard = new ListenerRecord();
-    await using backend = createDbusBackend(ours, IDENTITY, true)(heard);
+    await using backend = createDbusBackend(sharedBus, IDENTITY, true)(heard);
     {
       await using bus = await join(desktop);
       using _daemon = await startStandInDaemon(bus, ['body'], []);

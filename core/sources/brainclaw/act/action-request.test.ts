@@ -5,18 +5,18 @@ import { PROJECT_ACTION_NAMES, type ProjectActionRequest } from '../action-schem
 import { formatToolCall, PROJECT_ACTIONS, toProjectActionCall } from './index.ts';
 
 const wish = (
-  what: ProjectActionRequest['do'],
+  verb: ProjectActionRequest['do'],
   item: string,
   more: Partial<ProjectActionRequest> = {},
 ): ProjectActionRequest => ({
-  do: what,
+  do: verb,
   item,
   text: null,
   step: null,
   ...more,
 });
-const toCall = (what: ProjectActionRequest['do'], item: string, more: Partial<ProjectActionRequest> = {}) =>
-  toProjectActionCall(wish(what, item, more), 'ada');
+const toCall = (verb: ProjectActionRequest['do'], item: string, more: Partial<ProjectActionRequest> = {}) =>
+  toProjectActionCall(wish(verb, item, more), 'ada');
 
 const transition = (entity: string, id: string, to: string) => ({
   tool: 'bclaw_transition',
@@ -36,8 +36,8 @@ describe('what is done to an item of a project', () => {
 
   test('what an action asks for is granted, rejected or withdrawn, by a person', () => {
     const outcomes = { resolve: 'resolved', reject: 'rejected', cancel: 'cancelled' } as const;
-    for (const [what, outcome] of Object.entries(outcomes) as [keyof typeof outcomes, string][]) {
-      assert.deepEqual(toCall(what, 'act_7', { text: 'the blue one' }), {
+    for (const [verb, outcome] of Object.entries(outcomes) as [keyof typeof outcomes, string][]) {
+      assert.deepEqual(toCall(verb, 'act_7', { text: 'the blue one' }), {
         call: {
           tool: 'bclaw_assignment_action',
           arguments: { action_id: 'act_7', outcome, text: 'the blue one', agent: 'ada' },
@@ -56,8 +56,8 @@ describe('what is done to an item of a project', () => {
 
   test('a plan goes on, is finished, blocked or dropped', () => {
     const states = { start: 'in_progress', finish: 'done', block: 'blocked', drop: 'dropped' } as const;
-    for (const [what, to] of Object.entries(states) as [keyof typeof states, string][]) {
-      const errand = toCall(what, 'pln_0001');
+    for (const [verb, to] of Object.entries(states) as [keyof typeof states, string][]) {
+      const errand = toCall(verb, 'pln_0001');
       assert.deepEqual(errand.call, transition('plan', 'pln_0001', to));
       assert.deepEqual(errand.shell, ['brainclaw', 'plan', 'update', 'pln_0001', '--status', to]);
     }

@@ -82,7 +82,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     assert.equal(toBoardSummary(viewed(journal).replay.projection).attention_required.total, 19);
   });
 
-  for (const [what, change, why] of [
+  for (const [label, change, why] of [
     [
       'with one byte flipped in the snapshot',
       (at: string) => {
@@ -122,7 +122,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     ['that is no JSON', (at: string) => writeFileSync(join(at, MANIFEST), '{'), /not valid JSON/],
     ['that is a list', (at: string) => writeFileSync(join(at, MANIFEST), '[]'), /is no object/],
   ] as const) {
-    test(`${what} is refused, and the board is not complete`, () => {
+    test(`${label} is refused, and the board is not complete`, () => {
       using store = archived();
       change(store.event('checkpoints'));
       const view = viewed(open(store));

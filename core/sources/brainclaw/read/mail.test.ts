@@ -131,7 +131,7 @@ describe('brainclaw 5: a message', () => {
     assert.deepEqual([read.message.status, read.message.requires_ack], ['pending', false]);
   });
 
-  for (const [what, json, reason] of [
+  for (const [label, json, reason] of [
     ['no JSON', '{', /not valid JSON/],
     ['a list', '[]', /no object/],
     ['no id', message({ id: '' }), /no id/],
@@ -144,7 +144,7 @@ describe('brainclaw 5: a message', () => {
     ['an odd status', message({ status: 'gone' }), /status "gone", not one of pending/],
     ['an odd requires_ack', message({ requires_ack: 'yes' }), /neither true nor false/],
   ] as const)
-    test(`with ${what} is refused`, () => assert.match(why(json), reason));
+    test(`with ${label} is refused`, () => assert.match(why(json), reason));
 });
 
 test('D6 a message of a newer schema is mail, whatever its type; in the schema that is known a type that is none is a mistake', () => {

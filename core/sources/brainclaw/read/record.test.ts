@@ -54,7 +54,7 @@ describe('brainclaw 1: the envelope', () => {
     assert.deepEqual(Object.values(bare.record), [1, 'x', 'y', null, null, null, 'unknown', null, null, null, null]);
   });
 
-  for (const [what, text, reason] of [
+  for (const [label, text, reason] of [
     ['a version of another kind', line({ v: 1 }), 'version'],
     ['a version as text', line({ v: '2' }), 'version'],
     ['no seq', line({ seq: undefined }), 'seq'],
@@ -77,7 +77,7 @@ describe('brainclaw 1: the envelope', () => {
     ['a torn line', line({}).slice(0, 40), 'not-json'],
     ['words', 'this line is not json at all', 'not-json'],
   ] as const) {
-    test(`refuses ${what}`, () => assert.equal(why(text), reason));
+    test(`refuses ${label}`, () => assert.equal(why(text), reason));
   }
 
   test('takes an action that nobody knows', () => assert.equal(why(line({ action: 'some_future_verb' })), 'record'));

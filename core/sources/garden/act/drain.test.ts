@@ -69,8 +69,8 @@ describe('what cannot be read is left, said, and in nobody else’s way', () => 
       /^is 16777217 bytes long/,
     ],
   ];
-  for (const [what, make, why] of cases) {
-    test(what, async () => {
+  for (const [label, make, why] of cases) {
+    test(label, async () => {
       using store = garden('store');
       make(join(store.places.mailbox, id, first));
       const { messages, left } = await drain(handAt(), store.places, id, signal);
@@ -229,8 +229,8 @@ describe('garden check 9: two drains and a doorbell at once', () => {
     using store = garden('store');
     const id = findCitizenId('cc-armed-empty');
     const stop = store.at('stop');
-    const start = (what: string): { child: ChildProcess; lines: () => readonly string[] } => {
-      const child = spawn(process.execPath, [WORKER, what, store.store, id, stop], {
+    const start = (act: string): { child: ChildProcess; lines: () => readonly string[] } => {
+      const child = spawn(process.execPath, [WORKER, act, store.store, id, stop], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       let text = '';

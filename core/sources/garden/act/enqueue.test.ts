@@ -23,11 +23,11 @@ describe('garden check 5: sending', () => {
     ['orphan', '20260101T000000-0a0b0c', 'for nobody'],
     ['emptyBody', findCitizenId('cc-enqueued'), ''],
   ];
-  for (const [what, id, body] of refused) {
-    test(`${what}: says what the reference says, and changes nothing`, () => {
+  for (const [label, id, body] of refused) {
+    test(`${label}: says what the reference says, and changes nothing`, () => {
       using store = garden('store');
       const before = store.tree();
-      const message = store.toPlainMessage(EXPECTED.enqueueErrors[what].error);
+      const message = store.toPlainMessage(EXPECTED.enqueueErrors[label].error);
       assert.throws(() => enqueue(handAt(), store.places, id, body), { code: 'garden', message });
       assert.deepEqual(store.tree(), before);
     });

@@ -97,8 +97,8 @@ describe('no marker is written', () => {
     ['an event that cannot wake', { armProvenance: 'user-prompt-submit' }, /"armProvenance" must be one of/],
     ['no session', { nativeSessionId: '' }, /"nativeSessionId" must be/],
   ];
-  for (const [what, given, why] of bad) {
-    test(`for ${what}`, async () => {
+  for (const [label, given, why] of bad) {
+    test(`for ${label}`, async () => {
       using store = garden();
       const written = writeReceiver(handAt(), store.places, readProcesses, { ...ARMING, ...given });
       await assert.rejects(written, { code: 'garden', message: why });

@@ -88,9 +88,9 @@ describe('garden check 7: what the reference was asked to do, done here', () => 
     );
     for (const [label, { gardenId, receipt }] of Object.entries(EXPECTED.citizens)) {
       if (receipt.error !== undefined || label === 'cc-armed-empty') continue; // spoilt and armed by hand
-      const theirs = made.box(gardenId)?.filter((name) => name !== 'hook.log') ?? null;
-      assert.deepEqual(store.box(gardenId), theirs, label);
-      for (const name of theirs ?? []) {
+      const expected = made.box(gardenId)?.filter((name) => name !== 'hook.log') ?? null;
+      assert.deepEqual(store.box(gardenId), expected, label);
+      for (const name of expected ?? []) {
         const path = join(gardenId, name);
         assert.equal(
           readFileSync(join(store.places.mailbox, path), 'utf8'),
@@ -109,8 +109,8 @@ describe('garden check 7: what the reference was asked to do, done here', () => 
         Record<'model' | 'transcriptPath', string | null>;
       const { path } = upserted(store, op, { backend, nativeSessionId, cwd, ...{ model, transcriptPath } }, 3);
       if (op.label === 'pi' && op.action === 'create') continue; // attached to later
-      const theirs = join(made.places.sessions, `${String(op.record.gardenId)}.meta.json`);
-      assert.equal(readFileSync(path, 'utf8'), readFileSync(theirs, 'utf8'));
+      const expected = join(made.places.sessions, `${String(op.record.gardenId)}.meta.json`);
+      assert.equal(readFileSync(path, 'utf8'), readFileSync(expected, 'utf8'));
     }
   });
 });

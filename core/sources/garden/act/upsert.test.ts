@@ -83,11 +83,11 @@ describe('an upsert', () => {
     ['backendDrift', { ...NEW, nativeSessionId: '0f3c9d1e-77aa-4b10-9c55-000000000003' }],
     ['badBackend', { ...NEW, backend: 'gemini' }],
   ];
-  for (const [what, input] of errors) {
-    test(`${what}: what the reference throws, and nothing is changed`, () => {
+  for (const [label, input] of errors) {
+    test(`${label}: what the reference throws, and nothing is changed`, () => {
       using store = garden('store');
       const before = store.tree();
-      const message = store.toPlainMessage(EXPECTED.upsertErrors[what].error);
+      const message = store.toPlainMessage(EXPECTED.upsertErrors[label].error);
       assert.throws(() => upsert(handAt(), store.places, input), { code: 'garden', message });
       assert.deepEqual(store.tree(), before);
     });
@@ -100,8 +100,8 @@ describe('an upsert', () => {
     ['a parent that leads out of the store', { parentGardenId: '../x' }, /"parentGardenId" must be null or match/],
     ['a session whose record has drifted', { nativeSessionId: 'n-drift', backend: 'claude-code' }, /drift: 2026/],
   ];
-  for (const [what, input, why] of bad) {
-    test(`with ${what} changes nothing`, () => {
+  for (const [label, input, why] of bad) {
+    test(`with ${label} changes nothing`, () => {
       using store = garden('store');
       const before = store.tree();
       assert.throws(() => upsert(handAt(), store.places, { ...NEW, ...input }), { code: 'garden', message: why });

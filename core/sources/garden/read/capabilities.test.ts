@@ -59,8 +59,8 @@ describe('a registry of capabilities', () => {
       /"codex\.nativeIdLabel" must be/,
     ],
   ];
-  for (const [what, text, why] of bad) {
-    test(`with ${what} is none`, () => assert.throws(() => parseCapabilities(text), { code: 'garden', message: why }));
+  for (const [label, text, why] of bad) {
+    test(`with ${label} is none`, () => assert.throws(() => parseCapabilities(text), { code: 'garden', message: why }));
   }
 
   test('that differs from what is built in says where', () => {

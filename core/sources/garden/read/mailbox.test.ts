@@ -138,8 +138,8 @@ describe('what has the name of a message and is none is named, and the others wa
     ['a pipe', (path) => execFileSync('mkfifo', [path]), /^is a pipe, socket or device/],
     ['a directory', (path) => mkdirSync(path), /^is a directory/],
   ];
-  for (const [what, make, why] of cases) {
-    test(what, () => {
+  for (const [label, make, why] of cases) {
+    test(label, () => {
       using store = garden('store');
       const id = findCitizenId('cc-enqueued');
       const file = '2026-06-14T01-07-30-000Z-000000.msg';
@@ -224,7 +224,7 @@ describe('a body that may still be written', () => {
     ['is never whole when it is empty', [{ ...message, stage: 'fresh', size: 0 }, '2099\n'], false],
     ['is not known to be under a name of its own', [{ ...message, stage: 'fresh', stem: 'by hand' }, '2099\n'], false],
   ];
-  for (const [what, given, whole] of cases) test(what, () => assert.equal(isAnnounced(...given), whole));
+  for (const [label, given, whole] of cases) test(label, () => assert.equal(isAnnounced(...given), whole));
 });
 
 describe('peeking', () => {

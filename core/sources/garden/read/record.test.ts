@@ -92,8 +92,8 @@ describe('a record', () => {
     ['v1 without delivery', { ...V1, delivery: null }, /"delivery" must be an object \(got null\)/],
     ['a wake mode of another backend', { ...V1, backend: 'codex' }, /contradicts backend "codex" \(canonical direct/],
   ];
-  for (const [what, value, why] of bad) {
-    test(`with ${what} is none, and says why`, () => {
+  for (const [label, value, why] of bad) {
+    test(`with ${label} is none, and says why`, () => {
       assert.throws(
         () => read(value),
         (error) => error instanceof Fault && error.code === 'garden' && why.test(error.message),

@@ -106,8 +106,8 @@ describe('bad files of a store are named, and their neighbours are there', () =>
     ],
     ['bytes that are no text', (path) => writeFileSync(path, Buffer.from([0xff, 0xfe, 0])), /not valid JSON/],
   ];
-  for (const [what, make, why] of cases) {
-    test(what, () => {
+  for (const [label, make, why] of cases) {
+    test(label, () => {
       using store = garden('store');
       const path = join(store.places.sessions, bad);
       make(path, join(store.places.sessions, good));
@@ -141,10 +141,10 @@ describe('bad files of a store are named, and their neighbours are there', () =>
 });
 
 describe('the record of a native session', () => {
-  const check = (what: keyof typeof EXPECTED.scan, run: (sessions: string) => unknown): void =>
-    void test(`${what} is that of the reference`, () => {
+  const check = (scan: keyof typeof EXPECTED.scan, run: (sessions: string) => unknown): void =>
+    void test(`${scan} is that of the reference`, () => {
       using store = garden('store');
-      const answer: Answer<unknown> = EXPECTED.scan[what];
+      const answer: Answer<unknown> = EXPECTED.scan[scan];
       const ask = (): unknown => run(store.places.sessions);
       if (answer.error !== undefined)
         assert.throws(ask, { code: 'garden', message: store.toPlainMessage(answer.error) });
@@ -193,10 +193,10 @@ describe('the record of a garden id', () => {
     badGrammar: '../../etc/passwd',
     upperHex: '20260614T120006-00BAD6',
   };
-  for (const [what, id] of Object.entries(asked)) {
-    test(`${what}: what the reference throws`, () => {
+  for (const [label, id] of Object.entries(asked)) {
+    test(`${label}: what the reference throws`, () => {
       using store = garden('store');
-      const { error } = EXPECTED.readByGardenId[what as keyof typeof asked];
+      const { error } = EXPECTED.readByGardenId[label as keyof typeof asked];
       assert.throws(() => readRecord(disk, store.places.sessions, id), {
         code: 'garden',
         message: store.toPlainMessage(error),

@@ -44,7 +44,7 @@ function withDefects(result: readonly unknown[]) {
     parseAnswer(Buffer.from(JSON.stringify({ result })), READING),
     7,
     READING,
-    (at, what) => defects.push(`${at}: ${what}`),
+    (at, defect) => defects.push(`${at}: ${defect}`),
   );
   return { byAddress: Object.fromEntries(byAddress), defects };
 }
@@ -52,7 +52,7 @@ function withDefects(result: readonly unknown[]) {
 const BO = { persona: 'bo', unread: 2, unread_urgent: 1 };
 const BO_LEVEL = { unread: exactly(2), urgent: exactly(1) };
 
-for (const [bad, what] of [
+for (const [bad, defect] of [
   ['', 'it is an empty string'],
   ['ada', 'it is a string'],
   [null, 'it is null'],
@@ -63,7 +63,7 @@ for (const [bad, what] of [
   [{ persona: '', unread: 1 }, 'its persona is an empty string, not a name'],
 ] as const) {
   test(`F6 B10 ${JSON.stringify(bad)} in a pending list is a defect of its own, and the others count`, () => {
-    assert.deepEqual(withDefects([bad, BO]), { byAddress: { bo: BO_LEVEL }, defects: [`0: ${what}`] });
+    assert.deepEqual(withDefects([bad, BO]), { byAddress: { bo: BO_LEVEL }, defects: [`0: ${defect}`] });
   });
 }
 
@@ -106,8 +106,8 @@ for (const value of [
 test('F6 B10 entries of a directory that have no name are defects, and the others are personas', () => {
   const defects: string[] = [];
   const result = ['', null, 5, {}, { persona: '' }, { persona: 7 }, { persona: 'ada' }, { persona: 'bo' }];
-  const found = parseDirectory(parseAnswer(Buffer.from(JSON.stringify({ result })), READING), READING, (at, what) =>
-    defects.push(`${at}: ${what}`),
+  const found = parseDirectory(parseAnswer(Buffer.from(JSON.stringify({ result })), READING), READING, (at, defect) =>
+    defects.push(`${at}: ${defect}`),
   );
   assert.deepEqual([...found.keys()], ['ada', 'bo']);
   assert.deepEqual(defects, [

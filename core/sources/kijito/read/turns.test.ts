@@ -13,11 +13,11 @@ test('many are gone through in parts with turns between, and give the same as al
 });
 
 test('few need no turn', () => {
-  const some = mapInTurns(
+  const mapped = mapInTurns(
     Array(400).fill(1),
     () => assert.fail('no turn'),
     (item, index) => item + index,
   );
-  assert.ok(Array.isArray(some));
-  assert.equal(some[399], 400);
+  assert.ok(Array.isArray(mapped));
+  assert.equal(mapped[399], 400);
 });
