@@ -53,7 +53,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   ...SOURCE_COMMANDS,
   daemon: {
-    summary: 'install and control persona daemons, which ring when something waits',
+    summary: 'install and control persona daemons, which ring a doorbell when something waits',
     needs: 'bare',
     load: () => import('./daemon.ts'),
   },
@@ -118,7 +118,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./config.ts'),
   },
   session: {
-    summary: 'say where a persona works, so that a click opens its session',
+    summary: 'record where a persona works, so that a click opens its session',
     needs: 'store',
     load: () => import('./session.ts'),
   },
@@ -148,7 +148,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./service.ts'),
   },
   migrate: {
-    summary: 'take over the positions of the Kijito inbox monitor',
+    summary: 'import the positions of the Kijito inbox monitor',
     needs: 'store',
     load: () => import('./migrate.ts'),
   },

@@ -9,7 +9,7 @@ const UNSAFE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 export const command: Command = {
   schema: {
     name: '__complete',
-    about: ['The names of all personas, one a line, for the completion of shells.'],
+    about: ['Prints the names of all personas, one per line, for shell completion.'],
     examples: [{ run: 'hivebar __complete personas', does: 'the names' }],
     positionals: { subject: { value: 'personas', choices: ['personas'] } },
   },

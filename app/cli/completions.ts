@@ -14,8 +14,8 @@ export const command = defineCommand(
   {
     name: 'completions',
     about: [
-      'Prints a script that completes commands, flags and the names of personas: those that are watched now, or with hivebar',
-      'closed those that have an event file.',
+      'Prints a script that completes commands, flags and the names of personas. These are the watched personas or, while',
+      'hivebar is not running, the ones with an event file.',
     ],
     positionals: {
       shell: { value: 'bash|zsh|fish', completes: ['bash', 'zsh', 'fish'], missing: SAY, parse: parseShell },

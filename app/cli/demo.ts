@@ -41,7 +41,7 @@ export const command = defineCommand(
     name: 'demo',
     about: [
       'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more.',
-      'ada also asks for a decision, unless she waits for one.',
+      'ada also asks for a decision, unless one of hers is still open.',
     ],
     examples: [{ run: 'hivebar demo', does: 'see badges, notifications, event files and a decision at work' }],
   },

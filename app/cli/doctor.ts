@@ -10,8 +10,8 @@ export const command = defineCommand(
       'Checks everything that icon, notifications and mail depend on, and names the next step. It changes nothing, works',
       'whether Hivebar runs or not, and takes a few seconds.',
     ],
-    flags: { json: { type: 'boolean', help: 'the same for a script (docs/contract/command-line.md)' } },
-    notes: ['Exit code 0: nothing fails, there may be warnings; 1: something fails.'],
+    flags: { json: { type: 'boolean', help: 'print JSON for a script (docs/contract/command-line.md)' } },
+    notes: ['Exit code 0: no check fails, but there may be warnings; 1: a check fails.'],
     examples: [
       { run: 'hivebar doctor', does: 'why is there no icon, no banner, no mail?' },
       { run: "hivebar doctor --json | jq '.checks[] | select(.next)'", does: 'only checks with a next step' },

@@ -76,19 +76,19 @@ const KILL_AFTER_S = { exec: 60, turn: 3600 };
 const SCHEMA = {
   name: 'follow',
   about: [
-    'Wakes an agent for its events: each at least once and in order, over restarts, kills and the time between two turns.',
-    'Mail wakes (not the own), and so does what is neither mail nor a sign of life. How far it has come is kept for each',
-    'persona and consumer, and moves on only when events went over. It reads files only, so hivebar need not run.',
+    'Wakes an agent for its events: each at least once and in order, across restarts, kills and the time between two turns.',
+    'Mail from others wakes it, and so do diagnostic events, but not heartbeats. The position is kept per persona and consumer,',
+    'and moves on only after the events were delivered. It reads only files, so hivebar need not run.',
     '',
     '--harness claude prints lines, for the Monitor tool or a background command of Claude Code; codex prints one batch and',
-    'ends, for a command that Codex waits for. With -- COMMAND both run it with a batch as the prompt on its stdin; exit 0: it',
-    'has it. fifo writes lines into a named pipe, one to a reader who is there. exec runs COMMAND for each event: KIJITOMON_*',
-    'as watch --exec, HIVEBAR_TEXT, the line on stdin.',
+    'ends, for a command that Codex waits for. With -- COMMAND both run it with a batch as the prompt on its stdin; exit 0',
+    'acknowledges it. fifo writes lines into a named pipe while a reader has it open. exec runs COMMAND for each event, with',
+    'the KIJITOMON_* variables of watch --exec, HIVEBAR_TEXT, and the line on stdin.',
   ],
   positionals: {
     persona: { value: 'PERSONA', completes: 'persona', missing: 'PERSONA is missing: use the name of a persona' },
   },
-  rest: { value: 'COMMAND...', help: 'the command that gets the events, item by item' },
+  rest: { value: 'COMMAND...', help: 'the command that gets the events' },
   flags: {
     harness: {
       type: 'string',
@@ -100,49 +100,49 @@ const SCHEMA = {
     as: {
       type: 'string',
       value: 'NAME',
-      help: 'the consumer, for a second one of the same kind (default: the name of the harness)',
+      help: 'the name of this consumer, if two follow with the same harness (default: the name of the harness)',
     },
     from: {
       type: 'string',
       value: 'oldest|now',
       completes: ['oldest', 'now'],
       parse: parseFrom,
-      help: 'where a consumer begins that is new (default: with the oldest event that is kept)',
+      help: 'where a new consumer starts (default: with the oldest event that is kept)',
     },
-    once: { type: 'boolean', help: 'one batch, then the end' },
+    once: { type: 'boolean', help: 'deliver one batch, then exit' },
     timeout: {
       type: 'number',
       value: 'S',
       parse: parseSeconds(0),
       help: 'with --once: wait no longer than S seconds; 0 does not wait',
     },
-    limit: { type: 'number', default: '20', parse: parseLimit, help: 'events of a batch' },
-    json: { type: 'boolean', help: 'the lines of the event file instead of text' },
-    'no-diagnostics': { type: 'boolean', help: 'only mail wakes' },
+    limit: { type: 'number', default: '20', parse: parseLimit, help: 'most events per batch' },
+    json: { type: 'boolean', help: 'print the lines of the event file instead of text' },
+    'no-diagnostics': { type: 'boolean', help: 'wake only for mail' },
     'no-session': {
       type: 'boolean',
-      help: 'do not announce the session (done by claude while it prints, unless --once)',
+      help: 'do not announce the session (claude announces it while it prints, except with --once)',
     },
     fifo: {
       type: 'string',
       value: 'PATH',
       completes: 'file',
-      help: 'the pipe (default: below the state directory, said on stderr)',
+      help: 'the pipe (default: one below the state directory, which is printed on stderr)',
     },
     'kill-after': {
       type: 'number',
       value: 'S',
       parse: parseSeconds(1),
-      help: 'kill a command after S seconds, and try again (default: exec 60, else 3600)',
+      help: 'kill a command after S seconds and try again (default: 60 for exec, else 3600)',
     },
   },
   notes: [
-    'Exit codes: 0 stopped, or --once with events; 1 failed; 2 wrong usage; 4 nobody reads what is printed; 5 --once',
+    'Exit codes: 0 stopped, or --once with events; 1 failed; 2 wrong usage; 4 the reader of stdout is gone; 5 --once',
     'without events.',
   ],
   examples: [
     { run: 'hivebar follow ada --harness claude', does: 'for the Monitor tool' },
-    { run: 'hivebar follow ada --harness codex --timeout 240', does: 'waits for mail, four minutes at the most' },
+    { run: 'hivebar follow ada --harness codex --timeout 240', does: 'wait for mail, at most four minutes' },
     { run: 'hivebar follow ada --harness codex -- codex exec resume SESSION -', does: 'a turn for each batch' },
     { run: 'hivebar follow ada --harness exec -- ./on-mail', does: 'a command for each event' },
   ],
@@ -206,7 +206,7 @@ function lockPosition(disk: Disk, position: string, { persona, consumer }: Follo
     return lockFile(disk, position);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
-    const problem = `${displayName(persona)} is followed already as ${displayName(consumer)}`;
+    const problem = `${displayName(persona)} is already followed as ${displayName(consumer)}`;
     throw new Fault(
       'lock-held',
       `${problem}: stop that one, or use another consumer name with --as NAME`,
@@ -243,7 +243,7 @@ function begin(path: string, cursor: TailCursor, from: FollowArgs['from']): Foll
   }
   const opened = openFollower(realFiles, path, { is: 'oldest' });
   if (opened.is === 'open') return { opened, lostAfter: position?.eventId ?? null };
-  throw new Error(`the sequence has no beginning: ${path}`);
+  throw new Error(`cannot find the first event of ${path}`);
 }
 
 function createHand(options: FollowArgs, folder: string, io: Io, log: Log): FollowOutput {

@@ -66,7 +66,7 @@ export function showGateStatuses(io: Io, gateStatuses: readonly GateStatus[], as
   for (const gateStatus of gateStatuses) {
     const { gate, mark, isSatisfied, counts } = gateStatus;
     if (!counts) {
-      io.out(`no matter  ${formatHead(gate)}  no decision of the persona is open\n`);
+      io.out(`inactive   ${formatHead(gate)}  no decision of the persona is open\n`);
       continue;
     }
     const by = mark === null ? 'by its check' : `by ${mark.by}, ${formatUtcTime(formatIso(mark.at))}`;

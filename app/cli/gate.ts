@@ -44,13 +44,13 @@ const SCHEMA = {
       value: 'PERSONA',
       completes: 'persona',
       parse: parseNonEmpty,
-      help: 'whose gates (default: HIVEBAR_PERSONA, else whose session works in this folder)',
+      help: 'the persona (default: HIVEBAR_PERSONA, else the one whose session works in this folder)',
     },
     session: {
       type: 'string',
       value: 'ID',
       parse: parseNonEmpty,
-      help: 'for which session (default: HIVEBAR_SESSION, else the one in this folder)',
+      help: 'the session (default: HIVEBAR_SESSION, else the one in this folder)',
     },
   },
   verbs: {
@@ -65,27 +65,27 @@ const SCHEMA = {
         ttl: {
           type: 'string',
           value: 'SECONDS',
-          help: 'how long a mark holds, also as 30m, 1h, 2d (default: until it is cleared)',
+          help: 'how long a mark is valid; also 30m, 1h or 2d (default: until it is cleared)',
         },
         tool: {
           type: 'string',
           value: 'NAMES',
-          help: 'at PreToolUse: for these tools only, as Bash, "Edit|Write" or "mcp__*"',
+          help: 'at PreToolUse: only for these tools, for example Bash, "Edit|Write" or "mcp__*"',
         },
         command: {
           type: 'string',
-          help: 'at PreToolUse: only where the command holds this, as "git push" or "rm * /"',
+          help: 'at PreToolUse: only for commands that contain this, for example "git push" or "rm * /"',
         },
         check: {
           type: 'string',
           value: 'NAME',
           completes: CHECKS,
-          help: 'commit-push, bead-update or mol-gate-pending: satisfied when that is',
+          help: 'a built-in check that satisfies the gate: commit-push, bead-update or mol-gate-pending',
         },
       },
     },
     remove: {
-      help: 'remove a gate; a built-in one has its defaults again',
+      help: 'remove a gate; a built-in one gets its defaults back',
       positionals: takesGate('remove'),
     },
     mark: {
@@ -98,16 +98,16 @@ const SCHEMA = {
       positionals: { id: { value: 'ID', optional: true } },
       flags: { hook: OF_ONE_HOOK },
     },
-    list: { help: 'the gates', aliases: ['session-list'], flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
+    list: { help: 'list the gates', aliases: ['session-list'], flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
     status: { help: 'show which gates are satisfied', flags: { hook: OF_ONE_HOOK, json: JSON_FLAG } },
     check: {
       help: 'exit 0: allowed; 1: blocked, with the reason. Without a persona and a session it allows',
       aliases: ['session-check'],
       flags: {
-        hook: hookFlag('which moment of the session'),
-        tool: { type: 'string', value: 'NAME', help: 'at PreToolUse: the tool that is meant (default: any)' },
-        command: { type: 'string', help: 'at PreToolUse: the command that is meant (default: any)' },
-        soft: { type: 'boolean', help: 'every gate counts as soft' },
+        hook: hookFlag('the hook to check'),
+        tool: { type: 'string', value: 'NAME', help: 'at PreToolUse: the tool to check (default: any)' },
+        command: { type: 'string', help: 'at PreToolUse: the command to check (default: any)' },
+        soft: { type: 'boolean', help: 'treat every gate as soft' },
         'stop-hook-active': {
           type: 'boolean',
           help: 'the harness reports a continued stop: do not block again if nothing changed',
@@ -127,7 +127,7 @@ const SCHEMA = {
       run: 'hivebar gate register push --hook PreToolUse --mode strict --tool Bash --command "git push" --description "ask before a push" --ttl 5m',
       does: 'a guard before a tool',
     },
-    { run: 'hivebar gate mark tests', does: 'they ran' },
+    { run: 'hivebar gate mark tests', does: 'record that the tests ran' },
     { run: 'hivebar gate mark decision --persona ada --force', does: 'the operator lets ada stop once' },
   ],
 } as const satisfies CommandSchema;
@@ -217,7 +217,7 @@ function mark({ id, force }: GateValues<'mark'>, { gates }: GateAccess, caller: 
   const { gate } = gateState;
   if (needsForce(gate) && !force) {
     io.err(
-      `hivebar gate: ${gate.id} only an answered decision satisfies this gate: run hivebar decision create; an operator can use --force\n`,
+      `hivebar gate: ${gate.id}: only an answered decision satisfies this gate: run hivebar decision create; an operator can use --force\n`,
     );
     return 1;
   }
@@ -232,7 +232,7 @@ function remove({ id }: GateValues<'remove'>, { gates }: GateAccess, caller: Gat
   const persona = requirePersona(caller, 'remove');
   if (gates.remove(persona, id)) {
     const isBuiltIn = BUILT_INS.some((gate) => gate.id === id);
-    io.out(`${displayName(persona)}: ${id} is ${isBuiltIn ? 'built in again' : 'removed'}\n`);
+    io.out(`${displayName(persona)}: ${id} is ${isBuiltIn ? 'back to its built-in defaults' : 'removed'}\n`);
     return 0;
   }
   if (!BUILT_INS.some((gate) => gate.id === id)) return reportMissingGate(persona, id, io);

@@ -20,7 +20,7 @@ export function formatOverview(commands: Readonly<Record<string, CommandEntry>>)
     'Commands:',
     ...rows,
     '',
-    'hivebar COMMAND --help   says more about one of them',
+    'hivebar COMMAND --help   explains one command',
     'hivebar --version        prints the version',
   ].join('\n')}\n`;
 }

@@ -23,7 +23,7 @@ export const command = defineCommand(
   {
     name: 'hive',
     about: [
-      'The hives that hivebar watches beside the primary one. NAME is the prefix of their personas: ada of the hive team is',
+      'Hivebar can watch further hives beside the primary one. NAME is the prefix of their personas: ada of the hive team is',
       'team-ada, in status, files and commands. Without --name it is the first part of the host name.',
     ],
     verbs: {
@@ -36,21 +36,21 @@ export const command = defineCommand(
             type: 'string',
             value: 'FILE',
             completes: 'file',
-            help: 'the token the hive asks for; read again when the hive refuses it',
+            help: 'a file with the token of the hive; it is read again when the hive refuses the token',
           },
           proxy: {
             type: 'string',
             value: 'URL',
-            help: 'go through this proxy, as http://127.0.0.1:3128; variables of the environment are not read',
+            help: 'go through this proxy, for example http://127.0.0.1:3128; proxy variables of the environment are ignored',
           },
         },
       },
       list: {
-        help: 'the hives that are watched',
+        help: 'list the watched hives',
         flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
       },
       remove: {
-        help: 'no longer watch it; its event files stay',
+        help: 'stop watching a hive; its event files stay',
         positionals: { target: { value: 'NAME|URL', missing: 'hive remove: NAME or URL is missing' } },
       },
     },
@@ -61,7 +61,7 @@ export const command = defineCommand(
         run: 'hivebar hive add https://api.kijito.ai --name hosted --token-file ~/.kijito-token',
         does: 'the hosted one',
       },
-      { run: 'hivebar hive remove office', does: 'no longer watch it; its event files stay' },
+      { run: 'hivebar hive remove office', does: 'stop watching it; its event files stay' },
     ],
   },
   async (options, io) => {

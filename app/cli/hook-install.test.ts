@@ -42,7 +42,7 @@ test('given an agent program that is used here, install, status and uninstall sa
   assert.match((await r.run('status'))[1], /Claude Code {2}installed {3}ada/);
   assert.match((await r.run('install'))[1], /installed already for ada/);
   assert.deepEqual(JSON.parse((await r.run('status', '--json', '--harness', 'claude'))[1])[0].persona, 'ada');
-  assert.match((await r.run('uninstall'))[1], /Claude Code: removed from .*\nCodex: nothing of ours in/);
+  assert.match((await r.run('uninstall'))[1], /Claude Code: removed from .*\nCodex: found no hooks of Hivebar in/);
   assert.equal((await r.run('status'))[0], 1);
 });
 
@@ -100,7 +100,7 @@ test('C6 G6 status runs what is installed once: hooks that are switched off or w
   assert.equal(code, 1);
   assert.match(
     output,
-    /they do not work: it ended with 126 and said: .*ermission denied.*: run hivebar hook install\)/,
+    /they do not work: it ended with 126 and printed: .*ermission denied.*: run hivebar hook install\)/,
   );
   const json = JSON.parse((await r.run('status', '--json', '--harness', 'claude'))[1])[0];
   assert.match(json.failure, /126/);

@@ -82,10 +82,11 @@ function install(
     const { label } = RECIPES[harness];
     const owner = whose === null ? 'whoever HIVEBAR_PERSONA names' : displayName(whose);
     io.out(`${label}: ${changed ? 'installed' : 'installed already'} for ${owner} in ${displayName(path)}\n`);
-    if (changed) io.out(`  sessions that run now may have to be started again; the settings of before: *${BACKUP}\n`);
+    if (changed)
+      io.out(`  restart running sessions if they do not use the hooks; the previous settings are in *${BACKUP}\n`);
     for (const obstacle of installer.readStatus(harness, scope).obstacles)
       io.err(`hivebar hook: ${label} will not run them: ${displayName(obstacle)}\n`);
-    if (changed && harness === 'codex') io.out('  Codex asks whether it may trust new hooks: see /hooks there\n');
+    if (changed && harness === 'codex') io.out('  Codex asks whether it may trust new hooks: open /hooks in Codex\n');
   }
   return 0;
 }
@@ -93,7 +94,9 @@ function install(
 function uninstall(installer: HookInstaller, harnesses: readonly HarnessName[], scope: HookScope, io: Io): number {
   for (const harness of harnesses) {
     const { path, changed } = installer.uninstall(harness, scope);
-    io.out(`${RECIPES[harness].label}: ${changed ? 'removed from' : 'nothing of ours in'} ${displayName(path)}\n`);
+    io.out(
+      `${RECIPES[harness].label}: ${changed ? 'removed from' : 'found no hooks of Hivebar in'} ${displayName(path)}\n`,
+    );
   }
   return 0;
 }
@@ -109,7 +112,7 @@ async function showHookStatus(
   const listed = results.filter(({ harness, standing }) => standing !== 'absent' || installer.isUsed(harness, scope));
   if (json) io.out(`${displayJson(JSON.stringify(results))}\n`);
   else if (listed.length === 0)
-    io.out('no hooks are installed, and no agent program is used here that Hivebar knows\n');
+    io.out('no hooks are installed, and no agent program that Hivebar knows is used here\n');
   else for (const result of listed) io.out(`${formatResult(result)}\n`);
   const ours = results.filter(({ standing }) => standing !== 'absent');
   return ours.length > 0 && ours.every((result) => findHookTrouble(result) === null) ? 0 : EXIT_NOT_INSTALLED;
@@ -119,7 +122,7 @@ function formatResult(result: HookCheck): string {
   const { harness, standing, persona, foreign, path } = result;
   const words = [`${RECIPES[harness].label.padEnd(12)} ${standing.padEnd(10)}`];
   if (standing !== 'absent') words.push(persona === null ? 'HIVEBAR_PERSONA' : displayName(persona));
-  if (foreign > 0) words.push(`${foreign} of others`);
+  if (foreign > 0) words.push(`${foreign} other ${foreign === 1 ? 'hook' : 'hooks'}`);
   words.push(displayName(path));
   const trouble = findHookTrouble(result);
   if (trouble !== null) words.push(`(${displayName(trouble)})`);

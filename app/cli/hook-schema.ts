@@ -2,7 +2,12 @@ import type { CommandSchema, ParsedValues } from '../../core/command/index.ts';
 
 /** The flags of the program that an agent program runs. It parses them itself, because it starts at every step of an agent. */
 export const HOOK_FLAGS = {
-  harness: { type: 'string', value: 'claude|codex', completes: ['claude', 'codex'], help: 'which program asks' },
+  harness: {
+    type: 'string',
+    value: 'claude|codex',
+    completes: ['claude', 'codex'],
+    help: 'the agent program that runs the hook',
+  },
   event: {
     type: 'string',
     value: 'EVENT',
@@ -16,30 +21,30 @@ export const HOOK_FLAGS = {
       'SessionEnd',
       'notify',
     ],
-    help: 'SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PreCompact, Stop or SessionEnd; what stdin says goes before it. Codex also: notify JSON, as its setting notify appends it: the turn is over, and no more',
+    help: 'SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PreCompact, Stop or SessionEnd; an event named on stdin overrides it. For Codex also: notify JSON, as its setting notify appends it, which reports only the end of a turn',
   },
   persona: {
     type: 'string',
     value: 'PERSONA',
     completes: 'persona',
-    help: 'whom it is for, where neither stdin nor HIVEBAR_PERSONA says it (default: whoever is announced with this session, or works alone in this folder)',
+    help: 'the persona, if neither stdin nor HIVEBAR_PERSONA names it (default: the one that announced this session, or the only one that works in this folder)',
   },
   deliver: {
     type: 'string',
     value: 'inject|doorbell',
     completes: ['inject', 'doorbell'],
-    help: 'contents, or only that there is something (default: inject)',
+    help: 'inject the contents, or only ring that something waits (default: inject)',
   },
   'on-stop': {
     type: 'string',
     value: 'continue|leave',
     completes: ['continue', 'leave'],
-    help: 'whether items of priority 0 and 1 let a turn go on that would end (default: continue)',
+    help: 'whether items of priority 0 and 1 continue a turn that would end (default: continue)',
   },
   'harness-version': {
     type: 'string',
     value: 'VERSION',
-    help: 'for what later versions accept (default: as AI_AGENT says)',
+    help: 'version of the agent program, which decides what it accepts (default: from AI_AGENT)',
   },
 } as const;
 
@@ -48,45 +53,45 @@ const SHARED = {
     type: 'string',
     value: 'claude|codex',
     completes: ['claude', 'codex'],
-    help: 'only this one (default: each that has a settings folder)',
+    help: 'only this program (default: each one that has a settings folder)',
   },
   project: {
     type: 'boolean',
-    help: "this folder's own settings (.claude/settings.local.json, .codex/hooks.json)",
+    help: 'use the settings of this folder (.claude/settings.local.json, .codex/hooks.json)',
   },
 } as const;
 
 export const HOOK_SCHEMA = {
   name: 'hook',
   about: [
-    'What an agent program runs at its turn boundaries, with its own JSON on stdin: tells the agent what waits in its inbox, and',
-    'holds a Stop that a gate does not let pass. Prints what that program accepts, and nothing where there is nothing to say.',
-    'Ends with 0 whatever happens: what fails here stops nobody.',
+    'Agent programs run this command at their turn boundaries, with JSON on stdin. It tells the agent what waits in its inbox',
+    'and blocks a Stop that a gate does not allow. It prints what the program accepts, or nothing if there is nothing to tell.',
+    'It always exits with 0, so that an error here never stops an agent.',
   ],
   isVerbOptional: true,
   flags: HOOK_FLAGS,
   verbs: {
     install: {
-      help: 'put the hooks into the settings of the agent programs that are used here, beside those of others',
+      help: 'add the hooks to the settings of the agent programs that are used here; other hooks stay',
       flags: {
         ...SHARED,
         persona: {
           type: 'string',
           value: 'PERSONA',
           completes: 'persona',
-          help: 'whom the sessions are (default: the variable HIVEBAR_PERSONA of each session)',
+          help: 'the persona of the sessions (default: the variable HIVEBAR_PERSONA of each session)',
         },
       },
     },
-    uninstall: { help: 'take them out again, and nothing else', flags: SHARED },
+    uninstall: { help: 'remove these hooks, and nothing else', flags: SHARED },
     status: {
-      help: 'say whether they are there, right, and run: exit 0, else 1',
+      help: 'check that the hooks are installed, up to date and working. Exit 0: yes; 1: no',
       flags: { ...SHARED, json: { type: 'boolean', help: 'print JSON for a script' } },
     },
   },
   examples: [
-    { run: 'hivebar hook install --persona ada', does: 'from the next session on, ada hears of mail between turns' },
-    { run: 'hivebar hook --harness claude --event Stop < turn.json', does: 'what Claude Code would be told' },
+    { run: 'hivebar hook install --persona ada', does: 'tell ada of mail between turns, from the next session on' },
+    { run: 'hivebar hook --harness claude --event Stop < turn.json', does: 'see what Claude Code would get' },
   ],
 } as const satisfies CommandSchema;
 

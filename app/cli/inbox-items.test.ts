@@ -70,7 +70,7 @@ describe('inbox push', () => {
     using home = scratch();
     const { good, items } = at(home.dir);
     await good(['push', '--to', 'ada', '--dedup-key', 'k', 'one']);
-    assert.equal(await good(['push', '--to', 'ada', '--dedup-key', 'k', 'two']), '1 for ada was there already (k)\n');
+    assert.equal(await good(['push', '--to', 'ada', '--dedup-key', 'k', 'two']), '1 for ada exists already (k)\n');
     assert.deepEqual(
       (await items('ada')).map(({ content }) => content),
       ['one'],

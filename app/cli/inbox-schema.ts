@@ -1,6 +1,6 @@
 import type { CommandSchema, ParsedValues } from '../../core/command/index.ts';
 
-const LIMIT = { type: 'string', value: 'N', parse: parseWholeNumber, help: 'at most so many (default: 20)' } as const;
+const LIMIT = { type: 'string', value: 'N', parse: parseWholeNumber, help: 'at most N (default: 20)' } as const;
 const PERSONA = { value: 'PERSONA', completes: 'persona' } as const;
 const IDS = { value: 'ID', optional: true, many: true, parse: parseWholeNumber } as const;
 
@@ -17,9 +17,9 @@ export const INBOX_SCHEMA = {
       positionals: { persona: { ...PERSONA, optional: true } },
       flags: {
         limit: LIMIT,
-        pending: { type: 'boolean', help: 'list items that no session was shown and nobody read' },
-        delivered: { type: 'boolean', help: 'list items that a session was shown' },
-        all: { type: 'boolean', help: 'list all items, with the state of each' },
+        pending: { type: 'boolean', help: 'list items that were neither shown to a session nor read' },
+        delivered: { type: 'boolean', help: 'list items that were shown to a session' },
+        all: { type: 'boolean', help: 'list all items with their state' },
       },
     },
     show: {
@@ -33,7 +33,7 @@ export const INBOX_SCHEMA = {
       flags: { limit: LIMIT },
     },
     push: {
-      help: 'push an item for an agent, shown between its turns; without TEXT from stdin',
+      help: 'push an item that an agent is shown between its turns; without TEXT it is read from stdin',
       positionals: { words: { value: 'TEXT', optional: true, many: true } },
       flags: {
         to: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'who gets it' },
@@ -41,16 +41,16 @@ export const INBOX_SCHEMA = {
         session: {
           type: 'string',
           value: 'ID',
-          help: 'only that session of the persona; without --to: of the one that announced it',
+          help: 'only for that session; without --to, the persona that announced the session gets it',
         },
-        broadcast: { type: 'boolean', help: 'every persona; each is shown it once' },
+        broadcast: { type: 'boolean', help: 'for every persona; each is shown it once' },
         type: {
           type: 'string',
           value: 'TYPE',
           completes: ['decision', 'alert', 'event', 'agent', 'mail', 'gate', 'system'],
           help: 'decision, alert, event, agent (the default), mail, gate or system',
         },
-        source: { type: 'string', value: 'NAME', help: 'who says it (default: HIVEBAR_PERSONA, else cli)' },
+        source: { type: 'string', value: 'NAME', help: 'the sender of the item (default: HIVEBAR_PERSONA, else cli)' },
         priority: {
           type: 'string',
           value: '0|1|2|3|4',
@@ -61,33 +61,33 @@ export const INBOX_SCHEMA = {
         'dedup-key': {
           type: 'string',
           value: 'KEY',
-          help: 'pushed again to the same persona with the same key it is stored once, unless the first one expired unseen; --json says which ("new"), and ends with 3 when it was there already',
+          help: 'store only one item per persona and key, unless the earlier one expired unseen; --json reports which ("new"), and exits with 3 if it existed already',
         },
       },
     },
     drain: {
-      help: 'print what is pending for an agent and mark what was written as delivered; ends with 0 always',
+      help: 'print the pending items of an agent and mark those that were written as delivered; always exits with 0',
       positionals: { persona: { ...PERSONA, optional: true } },
       flags: {
         session: {
           type: 'string',
           value: 'ID',
-          help: 'also what is for that session only; without PERSONA: of the one that announced it',
+          help: 'include items for only that session; without PERSONA, drain the persona that announced it',
         },
-        reconcile: { type: 'boolean', help: 'accepted and changes nothing: every drain is one of the database' },
+        reconcile: { type: 'boolean', help: 'accepted for compatibility and ignored: every drain reads the database' },
       },
     },
   },
-  notes: ['Without PERSONA list and drain take HIVEBAR_PERSONA.'],
+  notes: ['Without PERSONA, list and drain use HIVEBAR_PERSONA.'],
   examples: [
-    { run: 'hivebar inbox list ada', does: "ada's newest messages, a line each" },
+    { run: 'hivebar inbox list ada', does: 'the newest messages of ada, one line each' },
     { run: 'hivebar inbox show ada 12', does: 'one message in full' },
-    { run: 'hivebar inbox read ada', does: 'all unread mail, which is read from then on' },
+    { run: 'hivebar inbox read ada', does: 'all unread mail, which is then marked as read' },
     {
       run: 'hivebar inbox push --to ada --type alert --source ci --priority 0 "main is red"',
-      does: 'comes before all else',
+      does: 'an item that is shown before all others',
     },
-    { run: 'hivebar inbox drain --session 7f3c', does: 'what a hook gives to the agent' },
+    { run: 'hivebar inbox drain --session 7f3c', does: 'what a hook shows the agent' },
   ],
 } as const satisfies CommandSchema;
 

@@ -223,7 +223,7 @@ function findSessionState(
 
 function formatAnswer({ id, isNew, dedupKey }: PushResult, to: Addressee, session: string | null): string {
   const whom = to.is === 'everyone' ? 'everyone' : displayName(to.name);
-  if (!isNew) return `${id} for ${whom} was there already (${displayName(dedupKey)})`;
+  if (!isNew) return `${id} for ${whom} exists already (${displayName(dedupKey)})`;
   return `pushed ${id} to ${whom}${session === null ? '' : `, session ${displayName(session)}`}`;
 }
 

@@ -105,7 +105,7 @@ export function migrateToHeadless(
     if (decision.is !== 'adopted') continue;
     const path = getPath(decision.target.persona);
     if (dryRun && isLocked(disk, `${path}.lock`))
-      throw new Fault('lock-held', `${path}.lock is held`, { is: 'machine', key: path });
+      throw new Fault('lock-held', `${path}.lock is locked by another process: stop it`, { is: 'machine', key: path });
     if (!dryRun) held.use(lockFile(disk, path));
   }
   if (dryRun) return decisions;
@@ -134,9 +134,9 @@ function createLookup(
         persona === null ||
         !isDeepStrictEqual(identity, JSON.parse(JSON.stringify(toInboxIdentity(hive.inbox(persona)))))
       )
-        return { why: `belongs to no inbox of ${plan.hive}, which this watch looks at` };
+        return { why: `belongs to no inbox of ${plan.hive}, the hive that is watched` };
       if (plan.targets.is === 'some' && !plan.targets.personas.includes(persona))
-        return { why: `is of ${persona}, whom this watch leaves out` };
+        return { why: `belongs to ${persona}, which is not among the watched personas` };
       return { persona, events: getEventsPath(persona) };
     },
     findCurrent: ({ persona }, identity) => readCurrent(getPath(persona), identity),
@@ -149,11 +149,11 @@ function readCurrent(path: string, identity: OldIdentity): CurrentPosition {
     if (isDeepStrictEqual(state.identity, identity)) return { is: 'at', cursor: state.saved.cursor };
     return {
       is: 'unclear',
-      why: `is left out: identity mismatch: ${path} belongs to another inbox; move it away first`,
+      why: `identity mismatch: ${path} belongs to another inbox; move it away first`,
     };
   }
   if (state.why === ABSENT) return { is: 'none' };
-  return { is: 'unclear', why: `is left out: ${path} ${state.why}; move it away first` };
+  return { is: 'unclear', why: `cannot be imported: ${path} ${state.why}; move it away first` };
 }
 
 /** The file that the tray process claims while it runs (see its `claimInstance`). */
@@ -186,7 +186,7 @@ export async function migrateToTray(
     directory: join(dirs.state, 'events'),
     journal: join(dirs.state, JOURNAL),
     onBehind: (persona, fault) => {
-      if (fault !== null) disk.log.warn(`${persona}: its event file waits: ${fault.explain()}`);
+      if (fault !== null) disk.log.warn(`${persona}: the event file could not be written yet: ${fault.explain()}`);
     },
   });
   const decisions = decideAll(files, settings, dirs, outbox.readAllSaved());
@@ -194,7 +194,7 @@ export async function migrateToTray(
   return decisions;
 }
 
-const TRAY_RUNS = 'Hivebar runs, and only while it does not its positions can be changed: quit it';
+const TRAY_RUNS = 'Hivebar is running, and its positions can be changed only while it is closed: quit it';
 
 async function adopt(
   { target, identity, saved }: Extract<MigrationDecision, { is: 'adopted' }>,
@@ -239,7 +239,7 @@ function createTargetFinder({ primary, hives = [] }: Partial<Settings>, events: 
   }));
   return (identity: OldIdentity): MigrationTarget | { readonly why: string } => {
     const address = findPersona(identity);
-    if (address === null) return { why: 'is of a single address (--url), which Hivebar does not watch' };
+    if (address === null) return { why: 'belongs to a single address (--url), which Hivebar does not watch' };
     const ours = watchedHives.find(({ hive }) =>
       isDeepStrictEqual(identity, JSON.parse(JSON.stringify(toInboxIdentity(hive.inbox(address))))),
     );
@@ -255,5 +255,5 @@ function createTargetFinder({ primary, hives = [] }: Partial<Settings>, events: 
 function formatUnknownHive(base: string, isDecided: boolean): string {
   const first = JSON.stringify({ is: 'kijito', base });
   const step = isDecided ? `hivebar hive add ${base}` : `hivebar config set primary '${first}'`;
-  return `is of ${base}, a hive that the settings do not name; run ${step}, then migrate again`;
+  return `belongs to ${base}, a hive that the settings do not name; run ${step}, then migrate again`;
 }

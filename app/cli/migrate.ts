@@ -16,27 +16,27 @@ export const command = defineCommand(
   {
     name: 'migrate',
     about: [
-      'Takes over the positions of the Kijito inbox monitor that was deployed before, so that no mail is told twice and none',
-      'is lost. Looks in ~/.cache/kijito-inbox-monitor, ~/.local/state/kijito-inbox-monitor and, on a Mac, Application Support.',
-      'The monitor must be stopped, and Hivebar not run. Its files are neither changed nor deleted; a newer position here stays.',
+      'Imports the positions of the Kijito inbox monitor, so that no mail is delivered twice and none is lost. It looks in',
+      '~/.cache/kijito-inbox-monitor, ~/.local/state/kijito-inbox-monitor and, on a Mac, Application Support. The monitor and',
+      'Hivebar must be stopped. The old files are never changed or deleted, and a newer position here is kept.',
     ],
     flags: {
       headless: {
         type: 'boolean',
-        help: 'into the files of `hivebar service install --headless`, with the same flags behind `--`',
+        help: 'import into the files of `hivebar service install --headless`, with the same flags after `--`',
       },
-      'dry-run': { type: 'boolean', help: 'say what would be done, and do nothing' },
-      from: { type: 'string', value: 'DIR', completes: 'file', multiple: true, help: 'look there instead' },
+      'dry-run': { type: 'boolean', help: 'print what would be done and change nothing' },
+      from: { type: 'string', value: 'DIR', completes: 'file', multiple: true, help: 'look in this directory instead' },
     },
     rest: { value: 'WATCH-FLAGS', help: 'with --headless: flags of `hivebar watch`' },
     notes: [
-      'Exit code 0: all is taken over, or was before; 1: refused or failed, and nothing is taken over; 2: a bad command line;',
-      '3: some files were left, each is named with the reason.',
+      'Exit code 0: everything is imported, now or before; 1: refused or failed, and nothing is imported; 2: a bad command line;',
+      '3: some files were left out, and each is named with the reason.',
     ],
     examples: [
-      { run: 'hivebar migrate --dry-run', does: 'what is there, and what would become of it' },
-      { run: 'hivebar migrate', does: 'into the tray program, which is closed' },
-      { run: 'hivebar migrate --headless -- --hive http://127.0.0.1:7474', does: 'into the headless service' },
+      { run: 'hivebar migrate --dry-run', does: 'show what would be imported' },
+      { run: 'hivebar migrate', does: 'import for the tray program, which must be closed' },
+      { run: 'hivebar migrate --headless -- --hive http://127.0.0.1:7474', does: 'import for the headless service' },
     ],
   },
   async ({ headless, 'dry-run': dryRun, from, rest }, io) => {
@@ -47,14 +47,14 @@ export const command = defineCommand(
       options.from.length > 0 ? options.from.map((dir) => resolve(dir)) : listDefaultDirectories(options, disk, io);
     const deployments = places.flatMap((directory) => readDeployment(directory) ?? []);
     if (deployments.every(({ states }) => states.length === 0)) {
-      io.out(`${displayName(`no position of another monitor is in ${places.join(', ')}`)}\n`);
+      io.out(`${displayName(`found no position of another monitor in ${places.join(', ')}`)}\n`);
       return 0;
     }
     using held = new DisposableStack();
     const running = lockAll(deployments, disk, held);
     if (running !== null) {
       io.err(
-        `hivebar migrate: ${displayName(`${running} is held: ${formatStopStep(running, disk, io)}, then migrate again`)}\n`,
+        `hivebar migrate: ${displayName(`${running} is locked: ${formatStopStep(running, disk, io)}, then migrate again`)}\n`,
       );
       return 1;
     }
@@ -134,7 +134,7 @@ function reportDecisions(decisions: readonly MigrationDecision[], dryRun: boolea
   const tails = decisions.flatMap((decision) =>
     'target' in decision && decision.target.events !== null ? [decision.target.events] : [],
   );
-  if (tails.length > 0) say('what agents follow from now on:');
+  if (tails.length > 0) say('agents can follow these files from now on:');
   for (const path of [...new Set(tails)].toSorted()) say(`  tail -F ${quoteShellWord(path)}`);
   return decisions.some(({ is }) => is === 'left') ? 3 : 0;
 }
@@ -151,6 +151,6 @@ function formatMigration(decision: MigrationDecision, dryRun: boolean): string {
     case 'empty':
       return `${decision.target.persona}: has no position yet in ${path}`;
     case 'left':
-      return `left: ${path} ${decision.why}`;
+      return `left out: ${path} ${decision.why}`;
   }
 }

@@ -11,20 +11,30 @@ export const command = defineCommand(
   {
     name: 'nats',
     about: [
-      'Proves, step by step, that the local hive can be relayed by a NATS server with JetStream: address, connection, token,',
-      'stream, and a message there and back again. Nothing of it is left but the stream INBOX_EVENTS, which the relay needs.',
+      'Checks, step by step, that a NATS server with JetStream can relay the local hive: address, connection, token, stream,',
+      'and a message there and back. It leaves behind only the stream INBOX_EVENTS, which the relay needs.',
     ],
     verbs: {
       check: {
         help: 'check the server at URL, or that of the setting nats',
         positionals: { url: { value: 'URL', optional: true } },
-        flags: { 'token-file': { type: 'string', value: 'FILE', completes: 'file', help: 'the token of the server' } },
+        flags: {
+          'token-file': {
+            type: 'string',
+            value: 'FILE',
+            completes: 'file',
+            help: 'a file with the token of the server',
+          },
+        },
       },
     },
-    notes: ['Ends with 0 when all of it works, with 1 at the first step that does not, and says what to do.'],
+    notes: ['Exits with 0 if every step works, and with 1 at the first step that fails, with the next step to take.'],
     examples: [
       { run: 'hivebar nats check', does: 'the server of the settings' },
-      { run: 'hivebar nats check nats://127.0.0.1:4222 --token-file ~/.nats-token', does: 'one before it is set' },
+      {
+        run: 'hivebar nats check nats://127.0.0.1:4222 --token-file ~/.nats-token',
+        does: 'a server before you set it',
+      },
     ],
   },
   async (values, io) => {

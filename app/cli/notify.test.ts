@@ -48,7 +48,7 @@ async function answered(
 test('a banner that the desktop took is a success, and no claim that it was seen', async () => {
   const { code, out, err, asked } = await answered({ taken: true, by: 'D-Bus, dunst 1.9.0', silent: null });
   assert.deepEqual([code, err], [0, '']);
-  assert.equal(out, 'the desktop took the banner (D-Bus, dunst 1.9.0); whether it shows it is up to the desktop\n');
+  assert.equal(out, 'the desktop accepted the banner (D-Bus, dunst 1.9.0); whether it shows it is up to the desktop\n');
   assert.deepEqual(asked, ['POST /api/v1/actions/notify-test']);
 });
 
@@ -57,7 +57,7 @@ test('given channels beside the desktop, then those that took it are named', asy
   const { code, out } = await answered({ taken: true, by: 'desktop: D-Bus; file: /tmp/a', channels, silent: null });
   assert.deepEqual(
     [code, out],
-    [0, 'these channels took the notification: desktop, file (desktop: D-Bus; file: /tmp/a)\n'],
+    [0, 'these channels accepted the notification: desktop, file (desktop: D-Bus; file: /tmp/a)\n'],
   );
 });
 
@@ -65,7 +65,7 @@ test('a silence of our own is named: other banners would not be shown', async ()
   const paused = await answered({ taken: true, by: 'D-Bus', silent: 'paused' });
   assert.match(paused.out, /paused: no other banner is shown until they are resumed\n$/);
   const quiet = await answered({ taken: true, by: 'D-Bus', silent: 'quiet-hours' });
-  assert.match(quiet.out, /a quiet hour: other banners wait for its end\n$/);
+  assert.match(quiet.out, /quiet hours are on: other banners wait until they end\n$/);
 });
 
 test('a refused banner is a failure with its reason, printed without what a terminal would act on', async () => {

@@ -19,13 +19,15 @@ const DESKTOP = 'desktop';
 export const command = defineCommand(
   {
     name: 'notify',
-    about: ['Whether a banner was seen cannot be known: a desktop that does not disturb keeps it to itself.'],
+    about: [
+      'Hivebar cannot know whether a banner was seen: in do-not-disturb mode a desktop accepts it without showing it.',
+    ],
     verbs: {
       test: {
-        help: 'show a banner to try it out, whatever is paused or quiet, and say what the desktop answered',
+        help: 'show a test banner, even while notifications are paused, and print what the desktop answered',
       },
     },
-    examples: [{ run: 'hivebar notify test', does: 'show a banner to try it out' }],
+    examples: [{ run: 'hivebar notify test', does: 'show a test banner' }],
   },
   async (_values, io) => {
     const response = await askTray({ method: 'POST', path: '/api/v1/actions/notify-test', body: '{}' }, io.env);
@@ -41,12 +43,12 @@ export const command = defineCommand(
     const { channels = [DESKTOP] } = result;
     io.out(
       channels.every((name) => name === DESKTOP)
-        ? `the desktop took the banner (${by}); whether it shows it is up to the desktop\n`
-        : `these channels took the notification: ${channels.map(displayName).join(', ')} (${by})\n`,
+        ? `the desktop accepted the banner (${by}); whether it shows it is up to the desktop\n`
+        : `these channels accepted the notification: ${channels.map(displayName).join(', ')} (${by})\n`,
     );
     if (result.silent === 'paused')
       io.out('notifications are paused: no other banner is shown until they are resumed\n');
-    if (result.silent === 'quiet-hours') io.out('it is a quiet hour: other banners wait for its end\n');
+    if (result.silent === 'quiet-hours') io.out('quiet hours are on: other banners wait until they end\n');
     return 0;
   },
 );

@@ -7,15 +7,15 @@ export const command = defineCommand(
   {
     name: 'open',
     about: [
-      "Opens the persona's session as a click on its notification does; where there is none, its page. Without PERSONA the",
-      'status page. If nothing can be opened, the address is printed.',
+      'Opens the session of a persona, as a click on its notification does, or its page if it has no session. Without PERSONA',
+      'it opens the status page. If nothing can be opened, it prints the address.',
     ],
     positionals: { persona: { value: 'PERSONA', optional: true, completes: 'persona' } },
     flags: {
-      page: { type: 'boolean', help: 'the page in any case' },
+      page: { type: 'boolean', help: 'open the page even if there is a session' },
       print: {
         type: 'boolean',
-        help: 'print the address of the page, which is good once and for a minute, and open nothing',
+        help: 'print the address of the page, which works once and for a minute, and open nothing',
       },
     },
     examples: [

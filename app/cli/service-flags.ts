@@ -22,17 +22,19 @@ const HEARTBEAT_SECONDS = 120;
  */
 export function parseServiceFlags(directory: string, args: readonly string[]): ServiceFlags {
   const plan = parsePlan(args).plan;
-  if (plan.selfTest) throw toRefusal('--self-test: ends by itself; run hivebar watch --self-test by hand');
-  if (plan.checkActivity !== null) throw toRefusal('--check-activity: answers and ends; run it by hand');
+  if (plan.selfTest)
+    throw toRefusal('--self-test: it ends by itself, so it cannot be a service; run hivebar watch --self-test by hand');
+  if (plan.checkActivity !== null)
+    throw toRefusal('--check-activity: it answers and ends, so it cannot be a service; run it by hand');
   if (plan.seedAt !== null)
     throw toRefusal(
-      `--seed-at ${plan.seedAt}: every restart would begin there again, and tell everything after it again`,
+      `--seed-at ${plan.seedAt}: every restart would start there again, and deliver everything after it again`,
     );
   for (const [flag, path] of listPaths(plan)) {
     if (!isAbsolute(path))
-      throw toRefusal(`${flag} ${path}: must be an absolute path; a service starts in another folder`);
+      throw toRefusal(`${flag} ${path}: must be an absolute path, because a service starts in another folder`);
     if (flag !== '--token-file' && isCache(path))
-      throw toRefusal(`${flag} ${path}: is in a cache, which cleaners empty; leave it out, or give a place for state`);
+      throw toRefusal(`${flag} ${path}: is in a cache, which cleaners empty; leave it out, or use a state directory`);
   }
   const flags = [
     ...(plan.stateFile === null ? ['--state-file', join(directory, 'hive.json')] : []),

@@ -24,37 +24,37 @@ export const command = defineCommand(
     name: 'service',
     about: [
       "Linux: a unit of the user's systemd, or an XDG autostart file where the desktop does not start with systemd.",
-      'macOS: a LaunchAgent. Windows: a task of the Task Scheduler. A tray program that runs now goes on as it is.',
+      'macOS: a LaunchAgent. Windows: a task of the Task Scheduler. A running tray program is not affected.',
     ],
     flags: {
       headless: {
         type: 'boolean',
-        help: 'the same for `hivebar watch` without a desktop: every inbox into a file per persona, started now and at every login, again after 10 to 15 s when it dies. One of the two services at a time: two would deliver everything twice',
+        help: 'do this for `hivebar watch` without a desktop, which writes an event file per persona. It starts now and at every login, and is restarted 10 to 15 s after a crash. Install only one of the two services, because two would deliver everything twice',
       },
     },
     rest: { value: 'WATCH-FLAGS', help: 'flags of `hivebar watch`, for install --headless and print --headless' },
     verbs: {
       install: {
-        help: 'start Hivebar at every login from the next one on, with the paths of this node and this program',
+        help: 'start Hivebar at every login, from the next one on, with the paths of this Node and this program',
       },
       uninstall: {
-        help: 'start it no longer',
+        help: 'stop starting it at login',
         flags: {
           purge: {
             type: 'boolean',
-            help: 'remove what belongs to the service alone too, having said what. Never events, never mail',
+            help: 'also remove the files that only the service uses, and list them first; events and mail are never removed',
           },
         },
       },
-      status: { help: 'what is there; exit 1 when it starts something that is not there any more' },
-      print: { help: 'what install would write, on stdout, and where, on stderr; nothing is written' },
+      status: { help: 'show what is installed; exit 1 if it starts a program that no longer exists' },
+      print: { help: 'print what install would write on stdout, and its path on stderr; nothing is written' },
       run: {
-        help: 'what the unit of --headless starts, and nobody else',
+        help: 'the command in the unit of --headless; do not run it yourself',
         internal: true,
         flags: {
           'stays-down': {
             type: 'boolean',
-            help: 'end with 0 where a new start would not help, for launchers that know only success and failure',
+            help: 'exit with 0 where a restart would not help, for launchers that know only success and failure',
           },
           log: { type: 'string', value: 'FILE', completes: 'file', help: 'write messages into this file' },
         },
@@ -62,13 +62,13 @@ export const command = defineCommand(
     },
     notes: ['Exit code 0: done; 1: refused or failed, with the next step; 2: a bad command line.'],
     examples: [
-      { run: 'hivebar service install', does: 'start at login; again after node or Hivebar moved' },
-      { run: 'hivebar service status', does: 'whether it does, and by which file' },
+      { run: 'hivebar service install', does: 'start at login; run it again after Node or Hivebar moved' },
+      { run: 'hivebar service status', does: 'show whether it starts at login, and by which file' },
       {
         run: 'hivebar service install --headless -- --token-file ~/.kijito-token',
-        does: 'a producer of event files only',
+        does: 'write event files without a desktop',
       },
-      { run: 'hivebar service print --headless', does: 'its unit, to look at or for another supervisor' },
+      { run: 'hivebar service print --headless', does: 'print its unit, for another supervisor' },
     ],
   },
   async (values, io) => {
@@ -117,19 +117,19 @@ async function manageTray({ word, purge: purges }: ServiceArgs, disk: Disk, io: 
   if (word !== 'status') await login.set(word === 'install');
   const status = word === 'status' ? before : await login.check();
   if (status.is === 'on' && status.gone === null && missing !== null)
-    io.out(`${displayName(`does not start at login: ${status.path} is there, but ${missing}`)}\n`);
+    io.out(`${displayName(`does not start at login: ${status.path} exists, but ${missing}`)}\n`);
   else io.out(`${displayName(formatLoginState(status))}\n`);
   if (word === 'status') {
     const headless = await readStatus(createOwnHeadlessService(machine));
     io.out(`${displayName(formatHeadlessState(headless))}\n`);
     return isGone(before) || isGone(headless) || (before.is === 'on' && missing !== null) ? 1 : 0;
   }
-  if (purges) io.out('nothing else belongs to start at login; mail, events and settings are left as they are\n');
+  if (purges) io.out('there is nothing else to remove; mail, events and settings are kept\n');
   return 0;
 }
 
 const INSTEAD =
-  'in a container start `hivebar watch` as its command, and where a systemd of the machine runs install with --headless';
+  'in a container use `hivebar watch` as its command; where systemd runs for the machine only, install with --headless';
 const REMOVE_HEADLESS = 'run `hivebar service uninstall --headless` first';
 
 async function manageHeadless(
@@ -175,10 +175,11 @@ async function manageHeadless(
 const REMOVE_TRAY = 'run `hivebar service uninstall` first';
 const TOKEN_LEFT_OUT =
   'KIJITOMON_TOKEN is not written into the unit, so the service has no token: put it into a file (chmod 600) and install with -- --token-file FILE';
-const LINGER = 'it stops when you log out: `loginctl enable-linger` lets it go on, and start with the machine';
+const LINGER =
+  'it stops when you log out: run `loginctl enable-linger` to keep it running and start it with the machine';
 
 function printUnit({ path, text }: { readonly path: string; readonly text: string }, io: Io): number {
-  io.err(`${displayName(`it would be ${path}`)}\n`);
+  io.err(`${displayName(`install would write ${path}`)}\n`);
   io.out(text);
   return 0;
 }
@@ -187,11 +188,11 @@ function purgeFiles(directory: string, disk: Disk, io: Io): number {
   const plan = planPurge(disk, directory);
   const held = findHeldLock(disk, plan);
   if (held !== null)
-    return reportFailure(io, `${held} is held: a watch runs with these files; stop it, then uninstall --purge again`);
+    return reportFailure(io, `${held} is locked: a watch runs with these files; stop it, then uninstall --purge again`);
   for (const path of plan.goes) io.out(`${displayName(`removes ${path}`)}\n`);
   purge(disk, plan);
   if (plan.goes.length === 0) io.out('there was nothing else to remove\n');
-  for (const path of plan.stays) io.out(`${displayName(`left, it may be unread: ${path}`)}\n`);
+  for (const path of plan.stays) io.out(`${displayName(`kept, because it may hold unread events: ${path}`)}\n`);
   return 0;
 }
 
@@ -204,10 +205,9 @@ function reportFailure(io: Io, why: string): number {
   return 1;
 }
 
-const OLD = ', which is of an older Hivebar, or starts another node or another copy than this one: install it again';
+const OLD = ', which an older Hivebar wrote or which starts another Node or another copy: install it again';
 
-const formatGone = (path: string): string =>
-  `, which starts ${path}, and that is not there any more: nothing starts; install it again`;
+const formatGone = (path: string): string => `, but it starts ${path}, which no longer exists: install it again`;
 
 /** Completes the status with what the supervisor has lost. Only asking another program tells that. */
 async function readStatus(service: HeadlessService): Promise<HeadlessStatus> {
@@ -224,13 +224,13 @@ function isGone(status: LoginStartStatus | HeadlessStatus): boolean {
 export function formatLoginState(status: LoginStartStatus): string {
   switch (status.is) {
     case 'on':
-      if (status.gone !== null) return `does not start at login: ${status.path} is there${formatGone(status.gone)}`;
+      if (status.gone !== null) return `does not start at login: ${status.path} exists${formatGone(status.gone)}`;
       return `starts at login, by ${status.path}${status.isOld ? OLD : ''}`;
     case 'off':
       if (status.path === null) return 'does not start at login';
-      return `does not start at login: ${status.path} is there${status.why === undefined ? ' and switched off' : `, but ${status.why}`}`;
+      return `does not start at login: ${status.path} exists${status.why === undefined ? ' but is switched off' : `, but ${status.why}`}`;
     case 'foreign':
-      return `cannot be told: ${status.path} ${status.why}`;
+      return `unknown: ${status.path} ${status.why}`;
   }
 }
 
@@ -238,7 +238,7 @@ export function formatLoginState(status: LoginStartStatus): string {
 function formatHeadlessState(status: HeadlessStatus): string {
   switch (status.is) {
     case 'ours':
-      if (status.gone !== null) return `headless: ${status.path} is there${formatGone(status.gone)}`;
+      if (status.gone !== null) return `headless: ${status.path} exists${formatGone(status.gone)}`;
       return `headless: runs as a service, by ${status.path}${status.isOld ? OLD : ''}`;
     case 'absent':
       return 'headless: no service';
@@ -259,11 +259,11 @@ function findOlderMonitor(
   const deployments = listDeployedDirectories(env).flatMap((directory) => readDeployment(directory) ?? []);
   const held = deployments.flatMap(({ locks }) => locks).find((path) => isLocked(disk, path));
   if (held !== undefined)
-    return `${held} is held: another monitor runs, and two would deliver everything twice; stop it, then run \`hivebar migrate --headless\` with the same flags, then install`;
+    return `${held} is locked: another monitor runs, and two would deliver everything twice; stop it, then run \`hivebar migrate --headless\` with the same flags, then install`;
   const isFresh = plan.stateFile !== null && (readDeployment(dirname(plan.stateFile))?.states ?? []).length === 0;
   const left = isFresh && plan.targets.is !== 'url' ? findPosition(deployments, plan.hive) : null;
   if (left === null) return null;
-  return `${left} is where another monitor stood: mail since then would be passed over; run \`hivebar migrate --headless\` with the same flags first, or move its directory away`;
+  return `${left} holds the position of another monitor, and mail since then would be skipped; run \`hivebar migrate --headless\` with the same flags first, or move its directory away`;
 }
 
 /** Finds the first saved position of an inbox of this hive. */

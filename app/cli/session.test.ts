@@ -99,7 +99,7 @@ describe('session', () => {
 
   test('list is a line a session, and no terminal acts on it', async () => {
     using space = scratch();
-    assert.equal(await good(space, ['list']), 'no session is known\n');
+    assert.equal(await good(space, ['list']), 'no session is recorded\n');
     await good(space, ['set', '\u202eada', '--id', '\u202eid', '--', 'claude', '\u202e', 'a b']);
     await good(space, ['set', 'bo']);
     const lines = (await good(space, ['list'])).trimEnd().split('\n');

@@ -33,20 +33,25 @@ const takesPersona = (verb: string) =>
 const SCHEMA = {
   name: 'session',
   about: [
-    'Says who works where, so that a click on a persona opens its session. The last 10 sessions of a persona are kept.',
+    'Records where a persona works, so that a click on it opens the session. The last 10 sessions of each persona are kept.',
   ],
   verbs: {
     set: {
-      help: 'this session is now the newest; what is not given comes from where the command runs',
+      help: 'record a session as the newest; what you leave out is taken from where the command runs',
       positionals: takesPersona('set'),
-      rest: { value: 'COMMAND...', help: 'what takes the session up again in a new terminal, item by item' },
+      rest: { value: 'COMMAND...', help: 'the command that resumes the session in a new terminal' },
       flags: {
         id: {
           type: 'string',
           value: 'ID',
-          help: 'the name by which the agent program knows the session (default: CODEX_THREAD_ID)',
+          help: 'the id that the agent program gave the session (default: CODEX_THREAD_ID)',
         },
-        cwd: { type: 'string', value: 'DIR', completes: 'file', help: 'where it works (default: the current folder)' },
+        cwd: {
+          type: 'string',
+          value: 'DIR',
+          completes: 'file',
+          help: 'its working directory (default: the current folder)',
+        },
         'tmux-pane': {
           type: 'string',
           value: '%N',
@@ -56,33 +61,33 @@ const SCHEMA = {
           type: 'string',
           value: 'PID',
           parse: parsePid,
-          help: 'the process that is the session (default: the one that runs this command)',
+          help: 'the process of the session (default: the one that runs this command)',
         },
         wake: {
           type: 'string',
           value: 'URL',
-          help: 'where this persona is woken when it is idle and something comes: http on this machine; "" for no more',
+          help: 'an http address of this machine that Hivebar calls when the persona is idle and something arrives; "" removes it',
         },
       },
     },
     end: {
-      help: 'the session with --id is over, else the newest; it can still be resumed',
+      help: 'record that a session is over; it can still be resumed',
       positionals: takesPersona('end'),
       flags: { id: { type: 'string', value: 'ID', help: 'which session (default: the newest)' } },
     },
     list: {
-      help: 'all that are kept, or those of PERSONA, newest first',
+      help: 'list all recorded sessions, or those of PERSONA, newest first',
       positionals: { persona: { ...WHOSE, optional: true } },
       flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
     },
   },
   examples: [
-    { run: 'hivebar session set ada', does: 'ada works here: in this folder, this pane, this shell' },
+    { run: 'hivebar session set ada', does: 'record that ada works in this folder, pane and shell' },
     {
       run: 'hivebar session set ada --id 7f3c --pid $PPID -- claude --resume 7f3c',
       does: 'from a hook, with the command that resumes',
     },
-    { run: 'hivebar session end ada --id 7f3c', does: 'it is over' },
+    { run: 'hivebar session end ada --id 7f3c', does: 'record that it is over' },
   ],
 } as const satisfies CommandSchema;
 
@@ -163,7 +168,7 @@ function list({ persona, json }: SessionValues<'list'>, io: Io): number {
   );
   const rows = stored.map((session) => ({ session, state: getState(session) }));
   if (json) io.out(`${displayJson(JSON.stringify(rows.map(({ session, state }) => toSessionWire(session, state))))}\n`);
-  else if (rows.length === 0) io.out('no session is known\n');
+  else if (rows.length === 0) io.out('no session is recorded\n');
   else for (const { session, state } of rows) io.out(`${formatSession(session, state)}\n`);
   return 0;
 }

@@ -12,12 +12,12 @@ const MINUTE_MS = 60_000;
 
 /** The flags that say how long something holds. */
 const SPAN_FLAGS = {
-  for: { type: 'string', value: '30m|1h|2d', completes: ['30m', '1h', '2d'], help: 'for so long' },
+  for: { type: 'string', value: '30m|1h|2d', completes: ['30m', '1h', '2d'], help: 'for how long' },
   until: {
     type: 'string',
     value: 'tomorrow|TIME',
     completes: ['tomorrow'],
-    help: 'until then; TIME as 2026-06-20 or 2026-06-20T18:00',
+    help: 'until when; TIME is, for example, 2026-06-20 or 2026-06-20T18:00',
   },
 } as const;
 
@@ -52,7 +52,7 @@ function formatSpan(flags: SpanFlags, forever: string): string {
 export const mute = defineCommand(
   {
     name: 'mute',
-    about: ['No notifications of this persona. Its mail is still counted and its events are still written.'],
+    about: ['Shows no notifications of this persona. Its mail is still counted and its events are still written.'],
     positionals: ONE_PERSONA,
     flags: SPAN_FLAGS,
     examples: [
@@ -70,15 +70,15 @@ export const mute = defineCommand(
 
 export const unmute = createPersonaAction({
   name: 'unmute',
-  about: ['Its notifications come again.'],
-  does: 'notifications come again',
-  done: (persona) => `${persona} is not muted any more`,
+  about: ['Shows notifications of this persona again.'],
+  does: 'show notifications again',
+  done: (persona) => `${persona} is no longer muted`,
 });
 
 export const pause = defineCommand(
   {
     name: 'pause',
-    about: ['No notifications. Mail is still counted and events are still written.'],
+    about: ['Shows no notifications. Mail is still counted and events are still written.'],
     flags: SPAN_FLAGS,
     examples: [
       { run: 'hivebar pause --for 30m', does: 'quiet for half an hour' },
@@ -96,11 +96,11 @@ export const resume = defineCommand(
   {
     name: 'resume',
     about: ['Ends a pause. Personas that are muted stay so.'],
-    examples: [{ run: 'hivebar resume', does: 'notifications come again' }],
+    examples: [{ run: 'hivebar resume', does: 'show notifications again' }],
   },
   async (_values, io) => {
     if ((await act(io, 'resume', {})) === null) return 1;
-    io.out('notifications come again\n');
+    io.out('notifications are shown again\n');
     return 0;
   },
 );
@@ -110,13 +110,13 @@ export const hide = createPersonaAction({
   about: [
     'It is still watched and its event file is still written, but tray, page, totals and notifications leave it out.',
   ],
-  does: 'out of sight',
+  does: 'leave ada out',
   done: (persona) => `${persona} is hidden`,
 });
 
 export const unhide = createPersonaAction({
   name: 'unhide',
   about: ['Tray, page, totals and notifications show it again.'],
-  does: 'in sight again',
+  does: 'show ada again',
   done: (persona) => `${persona} is shown again`,
 });

@@ -38,18 +38,19 @@ export function openCursor(disk: Disk, path: string, persona: string, program = 
 function parsePosition(path: string, text: string, persona: string, program: string): TailCursor['position'] {
   const record = parseJsonObject(text);
   const unusable = (problem: string): Fault =>
-    new Fault('unreadable', `${path} ${problem}; move it away to begin with the oldest event`, {
+    new Fault('unreadable', `${path} ${problem}; move it away to start with the oldest event`, {
       is: 'machine',
       key: 'cursor',
     });
   const hasRead = typeof record?.event_id === 'string';
-  if (record?.schema !== 1 || !(hasRead || record.event_id === null)) throw unusable(`is no position of ${program}`);
+  if (record?.schema !== 1 || !(hasRead || record.event_id === null))
+    throw unusable(`is not a position file of ${program}`);
   if (record.persona !== persona)
     throw unusable(`is the position of ${JSON.stringify(record.persona)}, not of ${persona}`);
   if (!hasRead) return null;
   const { dev, ino, offset } = (record.file ?? {}) as Record<string, unknown>;
   if (typeof dev !== 'number' || typeof ino !== 'number' || typeof offset !== 'number')
-    throw unusable('says not where its event is');
+    throw unusable('does not say where its event is');
   return { eventId: String(record.event_id), place: { dev, ino, offset } };
 }
 

@@ -80,7 +80,7 @@ describe('hivebar tail', () => {
     assert.equal((await all('ada', '--since', 'ada:new:6')).out, line(7));
     const gone = await all('ada', '--since', 'ada:new:2');
     assert.deepEqual([gone.code, gone.out], [3, '']);
-    assert.match(gone.err, /event ada:new:2 is not kept: the oldest one that is kept is ada:new:5/);
+    assert.match(gone.err, /event ada:new:2 is no longer kept: the oldest kept event is ada:new:5/);
   });
 
   test('keeps its position in a file of its own: each run prints what is new, over a rotation, and a gap is told', async () => {
@@ -98,7 +98,7 @@ describe('hivebar tail', () => {
     const saved = fs.readFileSync(cursor, 'utf8');
     const gap = await all('ada', '--cursor', cursor);
     assert.deepEqual([gap.code, gap.out], [3, '']);
-    assert.match(gap.err, /ada:new:5 is not kept.*ada:new:9.*move .*my\.cursor away/);
+    assert.match(gap.err, /ada:new:5 is no longer kept.*ada:new:9.*move .*my\.cursor away/);
     assert.equal(fs.readFileSync(cursor, 'utf8'), saved);
   });
 
@@ -107,7 +107,7 @@ describe('hivebar tail', () => {
     fs.writeFileSync(path, line(1));
     for (const [text, words] of [
       ['{"schema": 1, "persona": "bo", "event_id": "bo:new:1", "file": {}}', /is the position of "bo", not of ada/],
-      ['my shopping list', /is no position of hivebar tail/],
+      ['my shopping list', /is not a position file of hivebar tail/],
     ] as const) {
       fs.writeFileSync(cursor, text, { mode: 0o600 });
       const { code, out, err } = await all('ada', '--cursor', cursor);

@@ -23,36 +23,36 @@ export const command = defineCommand(
   {
     name: 'tail',
     about: [
-      "Prints a persona's events as they stand in its event file and the archives, a JSON line each: every event once and in",
-      'order, also over rotations and restarts. It reads files only, so hivebar need not run.',
+      'Prints the events of a persona from its event file and the archives, one JSON line per event: each once and in order,',
+      'also across rotations and restarts. It reads only files, so hivebar need not run.',
     ],
     positionals: {
       persona: { value: 'PERSONA', completes: 'persona', missing: 'PERSONA is missing: use the name of a persona' },
     },
     flags: {
-      follow: { type: 'boolean', short: 'f', help: 'wait for more, until it is stopped' },
+      follow: { type: 'boolean', short: 'f', help: 'wait for more events until stopped' },
       lines: {
         type: 'string',
         value: 'N',
         short: 'n',
         parse: parseLines,
-        help: 'begin with the last N events (default: 10)',
+        help: 'start with the last N events (default: 10)',
       },
-      since: { type: 'string', value: 'EVENT_ID', help: 'begin after that event' },
+      since: { type: 'string', value: 'EVENT_ID', help: 'start after that event' },
       cursor: {
         type: 'string',
         value: 'FILE',
         completes: 'file',
-        help: 'keep the position in FILE, and go on from there the next time; at first with the oldest event. It moves on when the lines are written out, so a kill repeats some and loses none',
+        help: 'keep the position in FILE and continue from there next time; the first time starts with the oldest event. The position moves on after the lines are written, so a kill repeats some and loses none',
       },
     },
     notes: [
-      'Exit codes: 0 done, stopped, or nobody reads any more; 1 failed, or there are no events yet; 2 wrong usage;',
-      '3 the position is no longer kept, so that events may be missing: nothing was printed.',
+      'Exit codes: 0 done, stopped, or the reader of stdout is gone; 1 failed, or there are no events yet; 2 wrong usage;',
+      '3 the event at the position is no longer kept, so events may be missing; nothing was printed.',
     ],
     examples: [
       { run: 'hivebar tail ada', does: 'the last ten events' },
-      { run: 'hivebar tail ada --follow --lines 0', does: 'what comes from now on' },
+      { run: 'hivebar tail ada --follow --lines 0', does: 'new events only' },
       { run: 'hivebar tail ada --cursor ada.cursor', does: 'everything since the last time' },
       { run: 'hivebar tail ada --since ada:new:12', does: 'everything after one event' },
     ],
@@ -98,7 +98,7 @@ async function printEvents(
       io.err(`hivebar tail: events${after} may be missing: their file was rotated away before it was read\n`);
       continue;
     }
-    if (followed.foreign > 0 && foreign === 0) io.err('hivebar tail: leaving out lines that are no events\n');
+    if (followed.foreign > 0 && foreign === 0) io.err('hivebar tail: skipping lines that are not events\n');
     foreign += followed.foreign;
     const last = followed.lines.at(-1);
     if (last === undefined) continue;
@@ -117,12 +117,12 @@ async function* readUntilEnd(
 }
 
 function formatUnknownEvent(id: string, oldest: string | null, cursorFile: string | null): string {
-  const oldestText = oldest === null ? 'no event is kept' : `the oldest one that is kept is ${displayName(oldest)}`;
+  const oldestText = oldest === null ? 'no event is kept' : `the oldest kept event is ${displayName(oldest)}`;
   const next =
     cursorFile === null
-      ? 'leave out --since to go on with what there is'
-      : `move ${cursorFile} away to go on with that`;
-  return `event ${displayName(id)} is not kept: ${oldestText}, and what came in between cannot be had here: ${next}`;
+      ? 'leave out --since to continue with the kept events'
+      : `move ${cursorFile} away to start with that`;
+  return `event ${displayName(id)} is no longer kept: ${oldestText}, and the events before it are lost here: ${next}`;
 }
 
 function formatNoEvents(persona: string, path: string, knownPersonas: readonly string[]): string {

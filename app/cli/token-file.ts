@@ -18,11 +18,12 @@ export function checkTokenFile({ files, uid }: Disk, path: string): void {
   try {
     const { kind, mode, uid: owner } = files.fstat(fd);
     const say = (why: string): Fault => new Fault('unreadable', `${path} ${why}`, scope);
-    if (kind !== 'file') throw say('is no plain file');
+    if (kind !== 'file') throw say('is not a regular file');
     if (uid === null) return;
-    if (owner !== uid) throw say(`belongs to user ${owner}, not to us (user ${uid}), who could change the token`);
+    if (owner !== uid)
+      throw say(`belongs to user ${owner}, not to this user (${uid}), so ${owner} could change the token`);
     if ((mode & 0o077) !== 0)
-      throw say(`has mode 0${mode.toString(8)}, so that others may read the token; run \`chmod 600 ${path}\` first`);
+      throw say(`has mode 0${mode.toString(8)}, so others can read the token; run \`chmod 600 ${path}\` first`);
   } finally {
     files.close(fd);
   }

@@ -33,7 +33,7 @@ export async function findDeafness(
   const [first] = troubles;
   return first === undefined
     ? `${label} has no hooks: run hivebar hook install --harness ${harness}`
-    : `the hooks of ${label} are not right: ${first}`;
+    : `the hooks of ${label} do not work: ${first}`;
 }
 
 /** What is installed for one harness, and how its command failed when it was run. Null when it answered, or was not run. */
@@ -61,7 +61,7 @@ export function checkHooks(
 /** Returns why hooks in the settings do not work, and the next step. Null when they work or none are installed. */
 export function findHookTrouble({ standing, script, obstacles, failure }: HookCheck): string | null {
   if (standing === 'absent') return null;
-  if (standing === 'old') return 'the entries are not as they should be: run hivebar hook install';
+  if (standing === 'old') return 'the entries are out of date: run hivebar hook install';
   if (script !== 'right') return `its script is ${script}: run hivebar hook install`;
   if (obstacles.length > 0) return `they do not run: ${obstacles.join('; ')}`;
   return failure === null ? null : `they do not work: ${failure}: run hivebar hook install`;

@@ -34,7 +34,7 @@ export function readSettings(path: string, mayLink: boolean): HarnessSettingsFil
     const stat = fs.statSync(real);
     const uid = process.geteuid?.();
     if (uid !== undefined && stat.uid !== uid)
-      throw createRefusal(real, `belongs to user ${stat.uid}, not to us`, 'unreadable');
+      throw createRefusal(real, `belongs to user ${stat.uid}, not to this user`, 'unreadable');
     if (findBadUtf8(bytes) !== null) throw createRefusal(real, 'is not UTF-8', 'unreadable');
     return { path: real, text: Buffer.from(bytes).toString('utf8'), mode: stat.mode & 0o777 };
   } catch (error) {
@@ -160,7 +160,7 @@ function resolveRealPath(path: string, mayLink: boolean): string {
     if (!mayLink)
       throw createRefusal(candidate, 'is a symbolic link, which is not followed in a project', 'unreadable');
     if (!fs.existsSync(candidate))
-      throw createRefusal(candidate, 'is a symbolic link that leads nowhere', 'unreadable');
+      throw createRefusal(candidate, 'is a broken symbolic link, which leads nowhere', 'unreadable');
   }
   if (fs.existsSync(path)) return fs.realpathSync(path);
   return fs.existsSync(dirname(path)) ? join(fs.realpathSync(dirname(path)), basename(path)) : path;
@@ -168,5 +168,5 @@ function resolveRealPath(path: string, mayLink: boolean): string {
 
 /** @throws Fault `unwritable` for settings that other programs keep changing while we write */
 export function throwAlwaysChanging(path: string): never {
-  throw new Fault('unwritable', `${path} is changed by somebody else all the time`, { is: 'machine', key: 'hook' });
+  throw new Fault('unwritable', `${path} keeps being changed by another program`, { is: 'machine', key: 'hook' });
 }

@@ -262,7 +262,7 @@ async function typeNudge(keys: PaneKeys, began: () => void): Promise<TypingResul
   if (!(await keys.finish(TYPED_WORDS, way, facts.pane.cursor))) throw createLeftoverFault();
   return way === 'enter'
     ? { is: 'nudged' }
-    : { is: 'wait', why: 'it went on while the words were typed, and they were taken back' };
+    : { is: 'wait', why: 'the agent continued while the text was typed, so the text was removed' };
 }
 
 /** A program may draw its input a little later. */
@@ -276,6 +276,6 @@ async function waitUntilShown(keys: PaneKeys): Promise<TypingFacts> {
 }
 
 function createLeftoverFault(): Fault {
-  const message = `"${TYPED_WORDS}" was typed and not sent, for the pane shows something else now: send or remove it there`;
+  const message = `"${TYPED_WORDS}" was typed but not sent, because the pane now shows something else: send or remove it there`;
   return new Fault('exec-failed', message, { is: 'machine', key: 'tmux' });
 }

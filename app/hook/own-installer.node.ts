@@ -98,7 +98,7 @@ function tryCommand(command: string, env: Readonly<Record<string, string | undef
     const timer = realClock.after(WITHIN_MS, () => {
       child.kill('SIGKILL');
       for (const stream of child.stdio) stream?.destroy();
-      end(`it did not end within ${WITHIN_MS / 1000} s`);
+      end(`it timed out after ${WITHIN_MS / 1000} s`);
     });
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout = (stdout + text).slice(0, MOST_CHARS);
@@ -112,7 +112,7 @@ function tryCommand(command: string, env: Readonly<Record<string, string | undef
     child.on('close', (code) => {
       if (stdout.trim() === PROBE_ANSWER) return end(null);
       const output = (stderr.trim() || stdout.trim()).split('\n')[0] ?? '';
-      end(`it ended with ${code} and ${output === '' ? 'said nothing' : `said: ${output}`}`);
+      end(`it ended with ${code} and ${output === '' ? 'printed nothing' : `printed: ${output}`}`);
     });
   });
 }

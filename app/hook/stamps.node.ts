@@ -153,7 +153,7 @@ export function openWakeStore(db: Database): WakeStore {
 export function checkWakeUrl(text: string): string {
   const refused = (why: string): Fault =>
     new Fault('usage', `--wake ${JSON.stringify(text.slice(0, 80))} ${why}`, { is: 'machine', key: 'wake' });
-  if (text.length > MOST_CHARS || !URL.canParse(text)) throw refused('is not an address');
+  if (text.length > MOST_CHARS || !URL.canParse(text)) throw refused('is not a URL');
   const url = new URL(text);
   if (url.hostname === 'localhost') url.hostname = '127.0.0.1';
   const isLocal = /^127\.\d+\.\d+\.\d+$/.test(url.hostname) || url.hostname === '[::1]';
@@ -178,7 +178,7 @@ export function postNudge(wake: string, message: string): Promise<void> {
       agent: false,
       timeout: ANSWERS_WITHIN_MS,
     });
-    wakeRequest.on('timeout', () => wakeRequest.destroy(failed('no answer')));
+    wakeRequest.on('timeout', () => wakeRequest.destroy(failed('timed out')));
     wakeRequest.on('error', (error) => reject(error instanceof Fault ? error : failed(error.message)));
     wakeRequest.on('response', (response) => {
       let answer = '';

@@ -292,7 +292,7 @@ test('a supervisor that does not hear of the end: the unit is gone all the same,
   await assert.rejects(service.install(FLAGS), /launchctl bootstrap gui\/501 .*: not-started/);
   assert.equal(service.check().is, 'absent');
   assert.deepEqual(lines, [
-    'launchctl bootout gui/501/com.kijito.inbox-monitor: ended with 1: no manager: what runs may go on',
+    'launchctl bootout gui/501/com.kijito.inbox-monitor: ended with 1: no manager: what already runs may continue',
   ]);
 });
 

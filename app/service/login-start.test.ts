@@ -323,7 +323,7 @@ test('off without a systemd to tell: the unit is gone, and it is said why that w
   const log = { ...silentLog, info: (line: string) => void lines.push(line) };
   await createLoginStart({ ...needs, disk: createRealDisk(log), env: { PATH: '' } }).set(false);
   assert.equal(existsSync(at(UNIT)), false);
-  assert.deepEqual(lines, ['no systemd of this user to tell: it reads its units when it starts']);
+  assert.deepEqual(lines, ['systemd of this user is not running; it reads its units when it starts']);
 });
 
 test('XDG_CONFIG_HOME is where the unit goes; a relative one is ignored', async () => {
@@ -341,7 +341,7 @@ test('F8 given neither a systemd of this user nor a desktop, it is said what wou
     lstat: (path: string) => (path.includes('sessions') ? null : realFiles.lstat(path)),
   };
   const container = createLoginStart({ ...bare, disk: { ...bare.disk, files } });
-  assert.match((await container.missing()) ?? '', /no systemd of this user answers .* and no desktop is installed/);
+  assert.match((await container.missing()) ?? '', /systemd of this user does not answer .* and no installed desktop/);
   for (const env of [{ DISPLAY: ':0' }, { WAYLAND_DISPLAY: 'wayland-0' }, { XDG_CURRENT_DESKTOP: 'GNOME' }])
     assert.equal(await createLoginStart({ ...bare, env }).missing(), null);
   assert.equal(await scene('active').login.missing(), null);

@@ -175,7 +175,7 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
     },
     async missing() {
       if ((await findOrChooseWay()).by !== 'autostart' || hasDesktop(needs)) return null;
-      return 'no systemd of this user answers (systemctl --user), and no desktop is installed that reads autostart files';
+      return 'systemd of this user does not answer (systemctl --user), and no installed desktop reads autostart files';
     },
     async state() {
       const { is } = await check();
@@ -250,7 +250,7 @@ function createSystemdWay(needs: LoginNeeds): LoginWay {
       for (const target of TARGETS) unlink(needs.disk, getWantsPath(folder, target));
       const ended = await runToEnd(needs, ['systemctl', '--user', 'daemon-reload']);
       if (ended.is !== 'exited' || ended.code !== 0)
-        needs.disk.log.info('no systemd of this user to tell: it reads its units when it starts');
+        needs.disk.log.info('systemd of this user is not running; it reads its units when it starts');
     },
   };
 }
@@ -307,7 +307,7 @@ function createLogonTaskWay(needs: LoginNeeds): LoginWay {
     },
     isOn: () => true,
     offElsewhere: async () =>
-      (await isTaskDeleted(needs, LOGON_TASK)) ? `the task ${LOGON_TASK} is not in the Task Scheduler any more` : null,
+      (await isTaskDeleted(needs, LOGON_TASK)) ? `the task ${LOGON_TASK} is no longer in the Task Scheduler` : null,
     isCurrent: (content) => content === text(),
     // Without /F it refuses to overwrite: a task without our copy is not ours.
     afterWrite: (isNew) =>

@@ -131,7 +131,7 @@ describe('the Task Scheduler, start at login', () => {
     assert.deepEqual(await login.check(), {
       is: 'off',
       path: TASK,
-      why: 'the task \\Hivebar\\Start at login is not in the Task Scheduler any more',
+      why: 'the task \\Hivebar\\Start at login is no longer in the Task Scheduler',
     });
     assert.equal(await login.state(), false);
     assert.equal((await login.repair()).is, 'off', 'what a person deleted does not come back by itself');

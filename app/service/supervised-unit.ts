@@ -141,7 +141,7 @@ async function runBestEffort(
   const ended = await runToEnd(needs, command);
   if (ended.is === 'exited' && [0, ...fine].includes(ended.code)) return;
   const why = ended.is === 'exited' ? `ended with ${ended.code}: ${ended.stderr.trim()}` : ended.is;
-  needs.disk.log.info(`${command.join(' ')}: ${why}: what runs may go on`);
+  needs.disk.log.info(`${command.join(' ')}: ${why}: what already runs may continue`);
 }
 
 async function isSuccessful(needs: UnitNeeds, command: readonly string[]): Promise<boolean | null> {
@@ -237,7 +237,7 @@ export function readUnit(
   try {
     const stat = files.lstat(path);
     if (stat === null) return { is: 'absent' };
-    if (stat.kind !== 'file') return { is: 'foreign', why: `is no plain file but a ${stat.kind}` };
+    if (stat.kind !== 'file') return { is: 'foreign', why: `is not a regular file but a ${stat.kind}` };
     const fd = files.open(path, O.RDONLY | O.NOFOLLOW | O.NONBLOCK, 0);
     try {
       const bytes = new Uint8Array(Math.min(stat.size, MOST_BYTES));

@@ -81,7 +81,7 @@ describe('a command line', () => {
     ['loud hymn --what', /^unknown flag --what$/],
     ['loud hymn --key', /^--key: its value is missing$/],
     ['loud hymn -n', /^--times: its value is missing$/],
-    ['loud hymn --key --json', /^--key: a value that begins with a dash is given as --key=VALUE$/],
+    ['loud hymn --key --json', /^--key: write a value that begins with a dash as --key=VALUE$/],
     ['loud hymn --json=yes', /^--json takes no value$/],
   ] as const) {
     test(`that is "${line}" is refused`, () => {
@@ -119,7 +119,7 @@ describe('the help', () => {
         '--for SPAN: how long',
         '--to PERSONA: who listens (may be repeated)',
         '--at N: where',
-        '--echo: with an echo (--no-echo takes it back)',
+        '--echo: with an echo (--no-echo turns it off)',
       ],
     );
     assert.deepEqual(

@@ -51,8 +51,7 @@ function formatNodeError(error: unknown): string | null {
       return formatUnexpected([/'(.*?)'/s.exec(error.message)?.[1] ?? '']);
     case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
       if (error.message.includes('does not take')) return `${name} takes no value`;
-      if (error.message.includes('ambiguous'))
-        return `${name}: a value that begins with a dash is given as ${name}=VALUE`;
+      if (error.message.includes('ambiguous')) return `${name}: write a value that begins with a dash as ${name}=VALUE`;
       return `${name}: its value is missing`;
     default:
       return null;

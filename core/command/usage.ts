@@ -56,7 +56,7 @@ function formatPlaceholder(flag: Exclude<FlagSchema, { readonly type: 'boolean' 
 export function formatFlagHelp(name: string, flag: FlagSchema): string {
   const details = [
     ...(flag.short === undefined ? [] : [`short: -${flag.short}`]),
-    ...(flag.type === 'boolean' && flag.negatable ? [`--no-${name} takes it back`] : []),
+    ...(flag.type === 'boolean' && flag.negatable ? [`--no-${name} turns it off`] : []),
     ...(flag.type !== 'boolean' && flag.multiple ? ['may be repeated'] : []),
     ...(flag.type === 'boolean' || flag.default === undefined ? [] : [`default: ${flag.default}`]),
   ];

@@ -147,7 +147,7 @@ export function decideTyping(facts: TypingFacts): Typing {
   if (why !== null) return { is: 'wait', why };
   const composer = readComposer(facts.pane);
   if (composer.is === 'none') return { is: 'wait', why: 'no empty prompt is shown' };
-  if (composer.text !== '') return { is: 'wait', why: 'something stands in the prompt' };
+  if (composer.text !== '') return { is: 'wait', why: 'the prompt is not empty' };
   if (facts.pane.width < PROMPT_WIDTH + TYPED_WORDS.length + 2) return { is: 'wait', why: 'the pane is too narrow' };
   return { is: 'type' };
 }
@@ -167,10 +167,10 @@ export function decideEnter(facts: TypingFacts): 'enter' | 'take back' | 'leave'
 
 function explainNotNow({ harness, isAtPrompt, pane }: TypingFacts): string | null {
   if (isAtPrompt) return 'an agent there asks a question';
-  if (harness === 'unknown') return 'its harness does not say that it is idle';
-  if (harness !== 'idle') return `its harness says that it is ${harness}`;
+  if (harness === 'unknown') return 'its harness does not report that it is idle';
+  if (harness !== 'idle') return `its harness reports that it is ${harness}`;
   if (!pane.hasAgentInFront) return 'another program has the terminal';
   if (pane.isInMode) return 'the pane is in copy mode, or shows a menu';
-  if (!pane.takesKeys) return 'the pane takes no keys, or shares them with others';
+  if (!pane.takesKeys) return 'the pane accepts no keys, or shares them with other panes';
   return null;
 }

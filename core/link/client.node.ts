@@ -42,7 +42,7 @@ type RawAnswer =
   | { readonly is: 'line'; readonly line: string }
   | { readonly is: 'closed' | 'forbidden' | 'not-running' | 'silent' | 'bad-answer' };
 
-const HUNG_UP = 'it hung up without a word';
+const HUNG_UP = 'it closed the connection without an answer';
 
 /** An answer longer than this is bad. A status with all its transitions needs about a twentieth of it. */
 const LONGEST_ANSWER = 1024 * 1024;

@@ -69,7 +69,7 @@ describe('what was installed', () => {
       [{ paused: 1 }, /paused is 1/],
     ];
     for (const [wrong, words] of cases) assert.match(refusal(JSON.stringify({ ...LEAST, ...wrong })), words);
-    for (const text of ['', '[]', 'null', '{', '7']) assert.match(refusal(text), /is no JSON object/);
+    for (const text of ['', '[]', 'null', '{', '7']) assert.match(refusal(text), /does not contain a JSON object/);
     assert.match(refusal('{"__proto__": {"tenant": "a"}}'), /is missing/);
   });
 
@@ -87,7 +87,7 @@ describe('what was installed', () => {
       assert.deepEqual(modes, [0o700, 0o600, 0o600]);
     }
     fs.writeFileSync(places.actToken, 'not one\n', { mode: 0o600 });
-    assert.throws(() => readDaemonToken(disk, places.actToken), /act\.token: holds no token/);
+    assert.throws(() => readDaemonToken(disk, places.actToken), /act\.token: does not contain a token/);
     fs.writeFileSync(places.config, ' '.repeat(64 * 1024 + 1));
     assert.throws(() => readDaemonConfig(disk, places), /is longer than 65536 bytes/);
   });

@@ -44,7 +44,7 @@ const LONGEST = 1024;
 export function parseDaemonConfig(text: string, path: string): DaemonConfig {
   const createFault = (problem: string): Fault => createDaemonConfigFault(path, problem);
   const read = parseObject(text);
-  if (read === null) throw createFault('is no JSON object');
+  if (read === null) throw createFault('does not contain a JSON object');
   const readKey = (key: string): unknown => (Object.hasOwn(read, key) ? read[key] : undefined);
   const formatValue = (value: unknown): string => JSON.stringify(value)?.slice(0, 80) ?? 'missing';
   const readString = (key: string, isGood: (text: string) => boolean, must: string): string => {
@@ -150,7 +150,7 @@ export function writeDaemonConfig(
 /** Reads a token file; null: the file is missing. @throws Fault `daemon-config` or `unreadable` */
 export function readDaemonToken(disk: Disk, path: string): string | null {
   const token = readTextFile(disk, path)?.trim() ?? null;
-  if (token !== null && !TOKEN.test(token)) throw createDaemonConfigFault(path, 'holds no token');
+  if (token !== null && !TOKEN.test(token)) throw createDaemonConfigFault(path, 'does not contain a token');
   return token;
 }
 

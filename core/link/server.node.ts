@@ -95,7 +95,10 @@ export async function openControlSocket({
 function checkLength(socket: string): void {
   const bytes = Buffer.byteLength(socket);
   if (bytes > LONGEST_SOCKET)
-    throw createSocketFault(socket, `the path has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}`);
+    throw createSocketFault(
+      socket,
+      `the path has ${bytes} bytes, but a socket path can have at most ${LONGEST_SOCKET}`,
+    );
 }
 
 /** A process that only checks whether a daemon lives holds the lock for a moment, so we try more than once. */
@@ -107,7 +110,7 @@ async function acquireLock(disk: Disk, { locked: path, name, runtime }: DaemonPl
       if (!(error instanceof Fault) || error.code !== 'lock-held') throw error;
       if (attempt === ATTEMPTS) {
         const scope = { is: 'machine', key: `daemon:${name}` } as const;
-        const message = `the daemon ${name} runs already, with its socket in ${runtime}`;
+        const message = `the daemon ${name} is already running, with its socket in ${runtime}`;
         throw new Fault('daemon-runs', message, scope, { cause: error });
       }
       await clock.sleep(AGAIN_MS, new AbortController().signal);
@@ -236,7 +239,7 @@ async function serveConnection(peer: Socket, { isToken, clock, handlers }: Conve
   async function refuse(): Promise<void> {
     handlers.refused('ipc_auth_failed');
     if (isKnown)
-      await writeLine(peer, formatRefusalLine('ipc_auth_failed', 'not the token, or no request of this protocol'));
+      await writeLine(peer, formatRefusalLine('ipc_auth_failed', 'wrong token, or not a request of this protocol'));
   }
 }
 

@@ -247,7 +247,7 @@ describe('one daemon of a name', () => {
     assert.equal(Buffer.byteLength(placesIn(home).socket), 104);
     await assert.rejects(linkIn(home, notingHandlers().handlers), (error) => {
       assert.ok(error instanceof Fault && error.code === 'daemon-socket');
-      assert.match(error.message, /ctl\.sock: the path has 104 bytes, a socket can have 103/);
+      assert.match(error.message, /ctl\.sock: the path has 104 bytes, but a socket path can have at most 103/);
       return true;
     });
     assert.equal(fs.existsSync(home), false);
@@ -324,8 +324,8 @@ describe('asking a daemon', () => {
     assert.deepEqual(await ask(), { is: 'not-running' });
     const cases: readonly (readonly [string | null, object, number?])[] = [
       [null, { is: 'silent' }, 50],
-      ['', { is: 'refused', error: null, message: 'it hung up without a word' }],
-      ['half', { is: 'refused', error: null, message: 'it hung up without a word' }],
+      ['', { is: 'refused', error: null, message: 'it closed the connection without an answer' }],
+      ['half', { is: 'refused', error: null, message: 'it closed the connection without an answer' }],
       ['no JSON\n', { is: 'bad-answer' }],
       ['{"ok":true}\n', { is: 'bad-answer' }],
       [`${JSON.stringify({ ok: true, ...STATUS, fsm: 'IDLE' })}\n`, { is: 'bad-answer' }],

@@ -125,7 +125,7 @@ describe('the board', () => {
     assert.deepEqual([code, out.split('\n')[0]], [0, 'prj_lab0001  attention 20, at record 359']);
     const other = await run(['board'], { project: 'prj_other', cwd: '/' });
     assert.deepEqual([other.code, other.out], [1, '']);
-    assert.match(other.err, /prj_other: is no directory, and no project of the settings has this id/);
+    assert.match(other.err, /prj_other: is neither a directory nor the id of a project in the settings/);
   });
 
   test('that is not known is no board of zeros', async () => {
@@ -149,7 +149,7 @@ describe('the board', () => {
     assert.match(err, /--project/);
     const nowhere = await run(['board'], { project: place.at('none') });
     assert.deepEqual([nowhere.code, nowhere.out], [1, '']);
-    assert.match(nowhere.err, /none: is no directory/);
+    assert.match(nowhere.err, /none: is neither a directory/);
   });
 });
 

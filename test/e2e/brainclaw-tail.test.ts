@@ -14,7 +14,7 @@ describe('tail', () => {
     const { code, out, err } = await run(['tail', '--lines', '2']);
     assert.equal(code, 0);
     assert.match(out, /^358 .*create {2}handoff:hnd_last {2}open\n359 .*create {2}plan:pln_9001 {2}todo\n$/);
-    assert.match(err, /left out 5 lines that are no records/);
+    assert.match(err, /skipped 5 lines that are not records/);
     const since = await run(['tail', '--since', '357', '--json']);
     const lines = since.out.split('\n').slice(0, -1);
     assert.deepEqual(seen(lines.map((text) => JSON.parse(text) as TailLine)), ['358 hnd_last', '359 pln_9001']);
@@ -25,7 +25,7 @@ describe('tail', () => {
   test('brainclaw check 3: --follow has each step once, with what the board made of it', async () => {
     using store = brainclaw();
     await using tail = startTail(store, ['--json', '--lines', '0']);
-    await tail.says(/left out 5 lines/);
+    await tail.says(/skipped 5 lines/);
     for (const number of [1, 2, 3, 4]) {
       store.step(number);
       const { after } = stepAt(number);
@@ -76,7 +76,7 @@ describe('tail', () => {
   test('a text of many alphabets comes through whole', async () => {
     using store = ended(brainclaw());
     await using tail = startTail(store, ['--json', '--lines', '0']);
-    await tail.says(/left out 5 lines/);
+    await tail.says(/skipped 5 lines/);
     const text = Buffer.from(line(361, { summary: '지금 병합 🌱' }));
     for (const byte of text) appendFileSync(store.event(LAST), Buffer.of(byte));
     await tail.until('the record', () => tail.lines.length === 1);
@@ -113,7 +113,7 @@ describe('tail', () => {
     using store = brainclaw();
     renameSync(store.journal, store.at('parked'));
     await using tail = startTail(store, ['--lines', '1']);
-    await tail.says(/journal-off.*it is waited for/);
+    await tail.says(/journal-off.*waiting for it/);
     renameSync(store.at('parked'), store.journal);
     await tail.until('the last record', () => tail.lines.length === 1);
     assert.match(tail.lines[0] ?? '', /^359 /);
@@ -122,15 +122,15 @@ describe('tail', () => {
   test('says which lines are none', async () => {
     using store = ended(brainclaw());
     await using tail = startTail(store, ['--lines', '0']);
-    await tail.says(/left out 5 lines/);
+    await tail.says(/skipped 5 lines/);
     appendFileSync(store.event(LAST), 'no record\n');
-    await tail.says(new RegExp(`left out a line of ${LAST} at \\d+: not-json`));
+    await tail.says(new RegExp(`skipped a line of ${LAST} at \\d+: not-json`));
   });
 
   test('looks by the time alone where nothing tells of changes', async () => {
     using store = ended(brainclaw());
     await using tail = startTail(store, ['--lines', '1', '--stat-only']);
-    await tail.says(/nothing tells of changes here: the journal is looked at every 10 s/);
+    await tail.says(/this file system reports no changes: checking the journal every 10 s/);
     await tail.until('the last record', () => tail.lines.length === 1);
     appendFileSync(store.event(LAST), line(361));
     await tail.until('the next record', () => tail.lines.length === 2);

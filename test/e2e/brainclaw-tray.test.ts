@@ -237,7 +237,7 @@ test('hivebar doctor says what asks for a person, and what is wrong first', asyn
   using home = createHome(store);
   assert.match(await readDoctorLine(home), /1 project; prj_lab0001: skipped=5, /);
   using none = homeWith({ projects: [join(store.dir, 'none')] });
-  assert.match(await readDoctorLine(none), /0 projects; .*none holds no project/);
+  assert.match(await readDoctorLine(none), /0 projects; .*none contains no project/);
   using off = trayHome();
   assert.match(await readDoctorLine(off), /switched off/);
 });

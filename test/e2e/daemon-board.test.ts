@@ -189,7 +189,7 @@ describe('persona daemons on the board', () => {
   test('hivebar doctor counts them, and names the one that does not answer', async () => {
     using home = trayHome(FAST);
     const line = async (): Promise<string> => /^.*daemons.*$/m.exec((await home.run(['doctor'])).stdout)?.[0] ?? '';
-    assert.match(await line(), /none is installed/);
+    assert.match(await line(), /no daemon is installed/);
     installIn(home, createConfig('ada'), createConfig('bo'));
     await using _ = await startDaemon(home, 'ada').then(async (daemon) => {
       for (let isThere = false; !isThere; await sleep(20)) isThere = (await daemon.status()) !== null;

@@ -46,7 +46,7 @@ describe('a daemon from the command line', () => {
     const json = await run(at.dir, 'notify', ...ADA, '--json');
     assert.deepEqual(JSON.parse(json.stdout), { emitted: false, why: 'queued' });
     const resumed = await run(at.dir, 'resume', ...ADA);
-    assert.deepEqual([resumed.code, resumed.stdout], [0, 'acme-ada: bound again\n']);
+    assert.deepEqual([resumed.code, resumed.stdout], [0, 'acme-ada: its surface is bound again\n']);
     assert.deepEqual(
       calls.filter((call) => !call.startsWith('read')),
       ['notify null', 'notify null', 'resume'],
@@ -78,7 +78,7 @@ describe('a daemon from the command line', () => {
     await using _ = await linkIn(at.dir, handlers);
     const { code, stderr } = await run(at.dir, 'shutdown', ...ADA, '--reason', 'a test', '--deadline', '10');
     assert.equal(code, 1);
-    assert.match(stderr, /was asked to end and still runs after 1010 ms/);
+    assert.match(stderr, /was asked to end but still runs after 1010 ms/);
     assert.deepEqual(calls, ['shutdown a test 10']);
   });
 
@@ -108,7 +108,7 @@ describe('a daemon from the command line', () => {
     for (const words of [[], ['acme-ada'], [...ADA]]) assert.equal((await run(at.dir, 'status', ...words)).code, 0);
     configIn(at.dir, { identity: 'bo' });
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [[], /several daemons are installed, name one: acme-ada, acme-bo/],
+      [[], /several daemons are installed; name one of them: acme-ada, acme-bo/],
       [['acme-cy'], /acme-cy: no daemon of that name is installed/],
       [['acme-ada', 'x'], /unexpected argument x/],
       [['acme-ada', ...ADA], /use either acme-ada or --tenant and --identity/],

@@ -53,10 +53,7 @@ describe('hivebar daemon install', () => {
     const none = await runCli(['daemon', ...ada(home)], { env });
     assert.equal(none.code, 1);
     assert.match(none.stdout, /^acme-ada: installed/);
-    assert.match(
-      none.stderr,
-      /says nothing between turns as long as Claude Code has no hooks: run hivebar hook install/,
-    );
+    assert.match(none.stderr, /cannot ring between turns: Claude Code has no hooks: run hivebar hook install/);
     const runDoctor = async () => {
       const { code, stdout } = await runCli(['doctor', '--json'], { env });
       const { checks } = JSON.parse(stdout) as { readonly checks: readonly Record<'name' | 'is' | 'seen', string>[] };
@@ -66,7 +63,7 @@ describe('hivebar daemon install', () => {
     assert.deepEqual(await runDoctor(), {
       code: 1,
       is: 'fail',
-      seen: 'the daemon acme-ada says nothing between turns: Claude Code has no hooks: run hivebar hook install --harness claude',
+      seen: 'the daemon acme-ada cannot ring between turns: Claude Code has no hooks: run hivebar hook install --harness claude',
     });
     const ofProject = ['hook', 'install', '--harness', 'claude', '--project'];
     assert.equal((await runCli(ofProject, { env, cwd: home.project })).code, 0);
@@ -81,13 +78,13 @@ describe('hivebar daemon install', () => {
     assert.equal(off.code, 1);
     assert.match(
       off.stderr,
-      /the hooks of Claude Code are not right: they do not run: .*settings\.json says "disableAllHooks": true/,
+      /the hooks of Claude Code do not work: they do not run: .*settings\.json says "disableAllHooks": true/,
     );
     const switchedOff = await runDoctor();
     assert.deepEqual([switchedOff.code, switchedOff.is], [1, 'fail']);
     assert.match(
       switchedOff.seen,
-      /^Claude Code: they do not run: .*disableAllHooks.*; the daemon acme-ada says nothing between turns/,
+      /^Claude Code: they do not run: .*disableAllHooks.*; the daemon acme-ada cannot ring between turns/,
     );
     writeFileSync(path, good);
     assert.deepEqual((await runCli(['daemon', ...ada(home)], { env })).code, 0);
@@ -173,7 +170,7 @@ describe('hivebar daemon install', () => {
     const before = readFileSync(places.config, 'utf8');
     const second = await hivebar(home, systemd, [...install, '--tenant', 'a', '--identity', 'b-c']);
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /would be called a-b-c, and so is the tenant a-b with the identity c/);
+    assert.match(second.stderr, /the name a-b-c is already used by the tenant a-b with the identity c/);
     assert.equal(readFileSync(places.config, 'utf8'), before);
   });
 
@@ -225,7 +222,7 @@ describe('hivebar daemon install', () => {
     assert.doesNotMatch(done.stdout, /it runs/);
     assert.match(
       done.stderr,
-      /acme-ada is installed and started, and does not answer after 3 s; its log says: daemon.json cannot be read/,
+      /acme-ada is installed and started, but did not answer within 3 s; its log says: daemon.json cannot be read/,
     );
   });
 
@@ -234,10 +231,13 @@ describe('hivebar daemon install', () => {
     const systemd = system(home, 'daemon-reload');
     const done = await hivebar(home, systemd, ada(home));
     assert.equal(done.code, 1);
-    assert.match(done.stderr, /daemon-reload: ended with 1: .*; --by tray has the tray program start it instead/);
+    assert.match(
+      done.stderr,
+      /daemon-reload: ended with 1: .*; use --by tray to let the tray program start it instead/,
+    );
     const byTray = await hivebar(home, systemd, ada(home, '--by', 'tray'));
     assert.equal(byTray.code, 0, byTray.stderr);
-    assert.match(byTray.stdout, /the tray process starts it when it runs/);
+    assert.match(byTray.stdout, /the tray process starts it while it runs/);
   });
 
   test('D4 a UUID in the name of a unit is refused, the way out is named, and it works', async () => {
@@ -276,7 +276,7 @@ describe('hivebar daemon install', () => {
     const deep = join(home.dir, 'd'.repeat(60));
     const ran = await hivebar(home, systemd, ada(home), { HIVEBAR_HOME: deep });
     assert.equal(ran.code, 1);
-    assert.match(ran.stderr, /ipc_bind_failed: .* bytes, a socket can have 103/);
+    assert.match(ran.stderr, /ipc_bind_failed: .* bytes, but a socket path can have at most 103/);
     assert.deepEqual([existsSync(deep), systemd.requests], [false, []]);
   });
 
@@ -423,7 +423,7 @@ test('list says what is installed, what it does, and what cannot be read', async
       ['acme-di', undefined, undefined, undefined, undefined],
     ],
   );
-  assert.match(String(rows[3]?.error), /is no JSON object/);
+  assert.match(String(rows[3]?.error), /does not contain a JSON object/);
   const table = (await hivebar(home, systemd, ['list'])).stdout;
   assert.match(table, /^NAME {6}OWNER .*\nacme-ada {2}launcher +(restarting|failed) +DISCONNECTED .*active/);
   const removed = await hivebar(home, systemd, ['destroy', 'acme-di']);

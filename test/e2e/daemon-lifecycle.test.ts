@@ -194,7 +194,7 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     const deaf = await the.deaf('ada');
     const { code, stdout, ms } = await the.hivebar('wrap', 'acme-ada');
     assert.deepEqual([code, deaf.signalCode ?? (await once(deaf, 'exit'))[1]], [0, 'SIGTERM']);
-    assert.match(stdout, /did not end when it was asked, and was terminated/);
+    assert.match(stdout, /did not end when asked, and was terminated/);
     assert.ok(ms >= 5000, `${ms}: it has 5 s`);
   });
 

@@ -81,9 +81,9 @@ describe('hivebar doctor on a desktop', { skip }, () => {
     const { findCheck } = await doctor(home, on(desktop));
     assert.match(
       findCheck('tray host').seen,
-      /a tray host is there, but the running Hivebar says .*off \(no session bus/,
+      /a tray host runs, but the running Hivebar reports .*off \(no session bus/,
     );
-    assert.match(findCheck('notification daemon').next ?? '', /start it inside of this desktop session/);
+    assert.match(findCheck('notification daemon').next ?? '', /start it inside this desktop session/);
   });
 });
 

@@ -62,7 +62,7 @@ describe('hivebar doctor, where the Kijito inbox monitor was', () => {
     utimesSync(shared, HOUR_AGO, HOUR_AGO);
     const { is, seen, next } = (await doctor(home)).findCheck('shared events file');
     assert.equal(is, 'warn');
-    assert.match(seen, /nobody has written to .*\.cache\/kijito-inbox-monitor\/events\.ndjson for 1 h/);
+    assert.match(seen, /no program has written to .*\.cache\/kijito-inbox-monitor\/events\.ndjson for 1 h/);
     assert.ok(next?.includes(`tail -F ${home.at('events', 'events.PERSONA.ndjson')}`), next ?? '');
   });
 });

@@ -90,10 +90,10 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     const say = (text: string): void => writeFileSync(home.at('run', 'hivebar.json'), text, { mode: 0o600 });
     const running = (pid: number, startedAt: number): string => JSON.stringify({ id: 'a', pid, startedAt, port: 7475 });
     for (const [text, words] of [
-      ['', /empty or garbage/],
-      ['{"pid": 0', /empty or garbage/],
+      ['', /empty or invalid/],
+      ['{"pid": 0', /empty or invalid/],
       [running(2 ** 22 + 1, 1), /left behind by pid 4194305, which is gone/],
-      [running(process.pid, 1_000_000_000_000), /is another program by now/],
+      [running(process.pid, 1_000_000_000_000), /now belongs to another program/],
     ] as const) {
       say(text);
       const { code, findCheck } = await doctor(home);
@@ -101,7 +101,7 @@ describe('hivebar doctor, where Hivebar does not run', () => {
       assert.deepEqual([code, findCheck('hivebar').is], [0, 'warn']);
     }
     say(running(process.pid, Date.now()));
-    assert.match((await doctor(home)).findCheck('hivebar').seen, /runs and does not answer/);
+    assert.match((await doctor(home)).findCheck('hivebar').seen, /runs but does not answer/);
   });
 
   test('mail of the local hive is counted, and the database is left without a trace', async () => {
@@ -129,7 +129,7 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     const behind = (await doctor(home)).findCheck('event files');
     assert.match(`${behind.seen} ${behind.next}`, /is behind.*start Hivebar/);
     rmSync(path);
-    assert.match((await doctor(home)).findCheck('event files').seen, /is gone/);
+    assert.match((await doctor(home)).findCheck('event files').seen, /does not exist/);
   });
 
   test('no secret is in the report, in either form', async () => {
@@ -144,7 +144,7 @@ describe('hivebar doctor, where Hivebar does not run', () => {
     const { text, findCheck } = await doctor(home, env);
     const { stdout } = await home.run(['doctor'], { env });
     assert.doesNotMatch(text + stdout, /s3cret/);
-    assert.match(findCheck('proxy').seen, /^HTTPS_PROXY, all_proxy are set, and ignored/);
+    assert.match(findCheck('proxy').seen, /^HTTPS_PROXY, all_proxy are set but ignored/);
   });
 
   test('text of others does nothing to a terminal', async () => {
@@ -193,8 +193,8 @@ describe('the port', () => {
       () => portWith((socket) => socket.end('220 mail ready\r\n')),
       /another program .*does not speak HTTP: "220 mail ready/,
     ],
-    ['a socket that hangs', () => portWith(() => {}), /takes connections and never answers/],
-    ['a program that closes', () => portWith((socket) => socket.end()), /takes connections and closes them/],
+    ['a socket that hangs', () => portWith(() => {}), /accepts connections and never answers/],
+    ['a program that closes', () => portWith((socket) => socket.end()), /accepts connections and closes them/],
     [
       'an older Hivebar',
       () => portWith(() => {}, json({ ok: true, name: 'hivebar', version: '0.0.9', id: 'x', pid: 1 })),
@@ -286,7 +286,7 @@ describe('hivebar doctor, while Hivebar runs', () => {
     const { code, findCheck, text } = await doctor(home);
     assert.equal(code, 0, text);
     assert.match(findCheck('hivebar').seen, new RegExp(`is running: pid ${tray.pid}, port ${tray.port}`));
-    assert.match(findCheck('port').seen, /is ours/);
+    assert.match(findCheck('port').seen, /is this Hivebar/);
     for (const name of [
       'hivebar',
       'port',

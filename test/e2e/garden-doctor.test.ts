@@ -41,7 +41,10 @@ describe('the doctor', () => {
       const preview = store.toPlainMessage(EXPECTED.citizens[label]?.receipt.error);
       assert.equal(findMessage(defects, `meta-mailbox/${findCitizenId(label)}/state.json`), preview);
     }
-    assert.match(findMessage(defects, 'meta-receivers/20260614T100305-1158c5.json') ?? '', /process 1, which owns no/);
+    assert.match(
+      findMessage(defects, 'meta-receivers/20260614T100305-1158c5.json') ?? '',
+      /process 1, which cannot own a/,
+    );
     assert.deepEqual(
       notes.map(({ filename }) => filename),
       [
@@ -156,7 +159,7 @@ describe('the registry of capabilities', () => {
     ]);
     rmSync(named);
     const gone = await run(['doctor', '--capabilities', named]);
-    assert.deepEqual([gone.code, gone.out], [1, `defect  ${named}: is not there\n0 citizens, 1 defect\n`]);
+    assert.deepEqual([gone.code, gone.out], [1, `defect  ${named}: does not exist\n0 citizens, 1 defect\n`]);
     mkdirSync(store.at('pi'));
     writeFileSync(store.at('pi', 'entwurf-capabilities.json'), '{}');
     assert.equal((await run(['doctor'])).code, 1);
@@ -180,13 +183,13 @@ describe('prune', () => {
         ['meta-sessions/20260614T120009-00bad9.meta.json.tmp-4242-1781406000000', 'left behind by process 4242'],
         [
           `meta-mailbox/${findCitizenId('cc-read')}/state.json.tmp-${process.pid}-1781406000000`,
-          `a process ${process.pid} runs`,
+          `process ${process.pid} still runs`,
         ],
         ['meta-receivers/20260614T100228-f3f6e5.json', 'a marker whose owner has ended'],
-        ['meta-receivers/20260614T100305-1158c5.json', 'a marker with an owner that owns no session'],
-        ['meta-receivers/20260614T100114-9abadd.json', 'no marker'],
+        ['meta-receivers/20260614T100305-1158c5.json', 'a marker whose owner cannot own a session'],
+        ['meta-receivers/20260614T100114-9abadd.json', 'not a marker'],
         ['meta-senders/claude-code/4194305.json', 'a marker whose owner has ended'],
-        ['meta-mailbox/20260101T000000-0a0b0c', 'a box without a citizen; 1 message waits in it'],
+        ['meta-mailbox/20260101T000000-0a0b0c', 'a mailbox without a citizen; 1 message waits in it'],
       ],
     );
     const shown = await run(['prune']);

@@ -92,7 +92,7 @@ describe('garden check 1: the list', () => {
     assert.deepEqual([code, out], [0, '{"citizens":[],"defects":[]}\n']);
     assert.equal(err, '');
     const shown = await gardenCli(store)(['list'], { store: store.at('nowhere') });
-    assert.match(shown.err, /there is no store yet: no .*nowhere\/meta-sessions/);
+    assert.match(shown.err, /there is no store yet: .*nowhere\/meta-sessions does not exist/);
   });
 });
 
@@ -207,7 +207,7 @@ describe('garden check 2: the status', () => {
       ...['meta-receivers/20260614T100114-9abadd.json', `meta-mailbox/${ORPHAN}`, 'meta-mailbox/lost+found'],
     ]);
     const [orphan] = diagnostics.filter(({ filename }) => filename.endsWith(ORPHAN));
-    assert.equal(orphan?.message, 'a box without a citizen; 1 message waits in it');
+    assert.equal(orphan?.message, 'a mailbox without a citizen; 1 message waits in it');
     assert.deepEqual(store.tree(), before);
   });
 

@@ -76,10 +76,10 @@ describe('the box of another', () => {
       const { code, out, err } = await run(['mail', 'read', '--id', id, ...args], { env });
       assert.deepEqual([code, out], [1, '']);
       assert.match(err, reason);
-      assert.match(err, /--not-mine to read it all the same$/m);
+      assert.match(err, /--not-mine to read it anyway$/m);
     };
-    await refused([], {}, /it is not known who you are/);
-    await refused([], { HIVEBAR_PERSONA: 'ada' }, /it is not known who you are/);
+    await refused([], {}, /cannot tell who you are/);
+    await refused([], { HIVEBAR_PERSONA: 'ada' }, /cannot tell who you are/);
     await refused([], { HIVEBAR_PERSONA: `garden-${other}` }, new RegExp(`you are ${other}`));
     await refused(['--as', other], { HIVEBAR_PERSONA: `garden-${id}` }, new RegExp(`you are ${other}`));
     assert.deepEqual(store.tree(), before);
@@ -106,7 +106,7 @@ describe('the box of another', () => {
     writeFileSync(path, readFileSync(path, 'utf8').replace(/"(linux|ps):[^"]*"/, '"linux:1"'));
     const { code, err } = await run(['mail', 'read', '--id', id]);
     assert.equal(code, 1);
-    assert.match(err, /it is not known who you are/);
+    assert.match(err, /cannot tell who you are/);
   });
 });
 
@@ -253,7 +253,7 @@ describe('garden check 5: mail send', () => {
       for (const flags of [[], ['--queue']]) {
         const [code, err] = await send(label, ...flags);
         assert.equal(code, 1);
-        assert.match(err, /reads no mailbox: .*--force puts it there$/m);
+        assert.match(err, /reads no mailbox: .*use --force to send it anyway$/m);
       }
     }
     for (const [label, why] of [
@@ -264,7 +264,10 @@ describe('garden check 5: mail send', () => {
       for (const flags of [[], ['--force']]) {
         const [code, err] = await send(label, ...flags);
         assert.equal(code, 1);
-        assert.match(err, new RegExp(`has no active receiver \\(${why}\\): .*--queue lets the message wait$`, 'm'));
+        assert.match(
+          err,
+          new RegExp(`has no active receiver \\(${why}\\): .*use --queue to let the message wait$`, 'm'),
+        );
       }
     }
     assert.deepEqual(store.tree(), before);

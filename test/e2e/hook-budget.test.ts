@@ -34,7 +34,7 @@ test('the queue is locked, the store is locked and stdin is left open: 0 in time
     // The queue alone: what is in the store is told all the same.
     const { stdout, stderr } = await m.hook('UserPromptSubmit', {}, { ...ADA, opens: true });
     assert.match(stdout, /from the store/);
-    assert.match(stderr, /^hivebar hook: queued items stay for the next hook: .*\n$/);
+    assert.match(stderr, /^hivebar hook: queue files could not be read, the next hook tries again: .*\n$/);
     assert.equal(locks.isHeld, true);
   }
   const { stdout } = await m.hook('UserPromptSubmit', {}, ADA);

@@ -120,7 +120,7 @@ describe('one agent and its hooks', () => {
     assert.match(prompt, /^Hivebar: 1 item for "ada"\.\n/);
     await push(m, 'urgent', '--priority', '1');
     const stop = parseReason(await m.hook('Stop', { stop_hook_active: false, last_assistant_message: 'a' }, ADA));
-    assert.match(stop, /^Before you stop, see to what came in\.\nHivebar: 1 item for "ada"\.\n/);
+    assert.match(stop, /^Before you stop, handle what came in\.\nHivebar: 1 item for "ada"\.\n/);
     for (const text of [prompt, stop]) {
       assert.doesNotMatch(text, /system-reminder/);
       assert.ok(text.endsWith('</item>'), text);
@@ -190,7 +190,7 @@ describe('one agent and its hooks', () => {
       /decision 1 \("Deploy &lt;now>\?"\) is not answered \(hivebar decision wait 1\)/,
     );
     await m.hivebar(['decision', 'respond', '1', '--select', 'y']);
-    assert.match(parseReason(await stop(true, 'e')), /Before you stop, see to what came in[\s\S]*Chosen: y/);
+    assert.match(parseReason(await stop(true, 'e')), /Before you stop, handle what came in[\s\S]*Chosen: y/);
     allowed(await stop(true, 'f'));
     allowed(await stop(false, 'g'));
   });
@@ -283,7 +283,7 @@ describe('one agent and its hooks', () => {
     await push(m, 'secret', '--priority', '1');
     const bell = { ...ADA, flags: ['--deliver', 'doorbell'] };
     const rung = await m.hook('UserPromptSubmit', {}, bell);
-    assert.match(parseContext(rung), /"ada" there wait 1 item \(1 urgent\): hivebar inbox /);
+    assert.match(parseContext(rung), /waiting for "ada": 1 item \(1 urgent\): hivebar inbox /);
     assert.doesNotMatch(rung.stdout, /secret/);
     assert.equal(pending(m), 1);
     passed(await m.hook('PostToolUse', {}, bell)); // it rang for that
@@ -397,13 +397,13 @@ describe('what a harness may say', () => {
     using m = hookMachine();
     await push(m, 'keep me');
     silentWith(
-      /"TeammateIdle" is not known here/,
+      /unknown event "TeammateIdle"/,
       await m.hook('TeammateIdle', {}, { ...ADA, flags: ['--event', 'Stop'] }),
     );
     silentWith(/--event Teatime: unknown event/, await m.hook('Teatime', {}, ADA));
     silentWith(/--harness gemini: must be claude or codex/, await m.hook('Stop', {}, { ...ADA, harness: 'gemini' }));
-    silentWith(/stdin is no JSON object/, await m.hook('Stop', {}, { ...ADA, raw: 'hello' }));
-    silentWith(/stdin is no JSON object/, await m.hook('Stop', {}, { ...ADA, raw: '' }));
+    silentWith(/stdin must be a JSON object/, await m.hook('Stop', {}, { ...ADA, raw: 'hello' }));
+    silentWith(/stdin must be a JSON object/, await m.hook('Stop', {}, { ...ADA, raw: '' }));
     silentWith(/--wrong/, await m.hook('Stop', {}, { ...ADA, flags: ['--wrong'] }));
     assert.equal(pending(m), 1);
   });
@@ -639,7 +639,7 @@ describe("Codex's older setting notify", () => {
     using m = hookMachine();
     passed(await notify(m, '{"type": "approval-requested"}', '--persona', 'ada'));
     assert.equal(m.home.text('run/activity/ada'), '');
-    silentWith(/no JSON object: "hello"/, await notify(m, 'hello', '--persona', 'ada'));
+    silentWith(/must be a JSON object: "hello"/, await notify(m, 'hello', '--persona', 'ada'));
     const claude = await m.hivebar(['hook', '--harness', 'claude', '--event', 'notify', '{}']);
     silentWith(/--event notify is used only with --harness codex/, claude);
     silentWith(

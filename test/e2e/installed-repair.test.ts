@@ -23,7 +23,7 @@ test('G9 G10 after an upgrade of Node: status and doctor say what is gone, a sta
 
   const status = await home.run(['service', 'status'], { env: DESKTOP });
   assert.equal(status.code, 1);
-  assert.match(status.stdout, /^does not start at login: .*hivebar\.desktop is there, which starts \/gone\/bin\/node/);
+  assert.match(status.stdout, /^does not start at login: .*hivebar\.desktop exists, but it starts \/gone\/bin\/node/);
   assert.equal((await home.run(['hook', 'status'])).code, 1);
   const doctor = await home.run(['doctor', '--json'], { env: DESKTOP });
   assert.equal(doctor.code, 1);

@@ -40,7 +40,7 @@ describe('hivebar migrate, into the tray program', () => {
     const file = home.at('events', 'events.ada.ndjson');
     assert.equal(
       done.stdout,
-      `ada: went from no position to 4 (${old})\nwhat agents follow from now on:\n  tail -F ${file}\n`,
+      `ada: went from no position to 4 (${old})\nagents can follow these files from now on:\n  tail -F ${file}\n`,
     );
     assert.equal(describeSnapshot(cache(home)), before);
     await using tray = await home.start();
@@ -102,7 +102,7 @@ describe('hivebar migrate, into the tray program', () => {
     for (const more of [[], ['--dry-run']]) {
       const { code, stderr, stdout } = await home.run(['migrate', ...more]);
       assert.equal(code, 1);
-      assert.match(stderr, /Hivebar runs.*quit it, then migrate again/);
+      assert.match(stderr, /Hivebar is running.*quit it, then migrate again/);
       assert.equal(stdout, '');
     }
   });
@@ -116,7 +116,7 @@ describe('hivebar migrate, into the tray program', () => {
       await using _held = await holdByPython(lock);
       const { code, stderr } = await home.run(['migrate']);
       assert.equal(code, 1);
-      assert.ok(stderr.includes(`${lock} is held: the monitor still runs`), stderr);
+      assert.ok(stderr.includes(`${lock} is locked: the monitor still runs`), stderr);
       assert.equal(existsSync(home.at('hivebar.sqlite')), false);
     }
     assert.equal((await home.run(['migrate'])).code, 0);
@@ -140,10 +140,10 @@ describe('hivebar migrate, into the tray program', () => {
     for (const words of [
       /^ada: went from no position to 2 /m,
       /^dee: has no position yet /m,
-      /hive\.cy\.json is of http:\/\/127\.0\.0\.9:1, .*hivebar hive add http:\/\/127\.0\.0\.9:1,/,
+      /hive\.cy\.json belongs to http:\/\/127\.0\.0\.9:1, .*hivebar hive add http:\/\/127\.0\.0\.9:1,/,
       /hive\.eve\.json has an unusable pin_forced: 1$/m,
       /hive\.fay\.json has an unusable cursor: true$/m,
-      /hive\.gil\.json is not whole JSON$/m,
+      /hive\.gil\.json is not valid JSON$/m,
       /hive\.hal\.json is empty$/m,
       /hive\.ivy\.json is a symlink/,
     ])
@@ -178,7 +178,7 @@ describe('hivebar migrate, into the tray program', () => {
     using home = trayHome();
     const { code, stdout } = await home.run(['migrate']);
     assert.equal(code, 0);
-    assert.match(stdout, /^no position of another monitor is in .*\.cache\/kijito-inbox-monitor/);
+    assert.match(stdout, /^found no position of another monitor in .*\.cache\/kijito-inbox-monitor/);
   });
 });
 
@@ -223,7 +223,7 @@ describe('hivebar migrate --headless', () => {
     const running = await home.run(['migrate', '--headless', ...flags]);
     assert.match(running.stdout, /^ada: stays at /);
     const tray = await home.run(['migrate']);
-    assert.match(tray.stderr, /hive\.ada\.json\.lock is held: .*hivebar service uninstall --headless/);
+    assert.match(tray.stderr, /hive\.ada\.json\.lock is locked: .*hivebar service uninstall --headless/);
     assert.equal(describeSnapshot(cache(home)), before);
   });
 
@@ -255,7 +255,7 @@ describe('hivebar migrate --headless', () => {
         assert.equal(code, 1);
         assert.match(
           stderr,
-          /hive\.ada\.json.* held.*, then migrate again|in use by another process.*, then migrate again/,
+          /hive\.ada\.json.* locked.*, then migrate again|in use by another process.*, then migrate again/,
         );
       }
     }
@@ -263,7 +263,7 @@ describe('hivebar migrate --headless', () => {
     writeFileSync(mine, 'garbage');
     const { code, stdout } = await home.run(['migrate', '--headless', '--', ...flags]);
     assert.equal(code, 3);
-    assert.ok(stdout.includes(`left out: ${mine} is not whole JSON`), stdout);
+    assert.ok(stdout.includes(`left out: ${mine} is not valid JSON`), stdout);
     assert.equal(readFileSync(mine, 'utf8'), 'garbage');
   });
 });

@@ -184,7 +184,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     assert.deepEqual([accepted.code, accepted.stderr], [0, '']);
     assert.match(
       accepted.stdout,
-      /^the desktop took the banner \(D-Bus, dunst .*\); whether it shows it is up to the desktop\n$/,
+      /^the desktop accepted the banner \(D-Bus, dunst .*\); whether it shows it is up to the desktop\n$/,
     );
     await desktop.notifications.wait(/^Hivebar test\n/);
     dunst.kill();

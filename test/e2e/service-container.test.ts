@@ -24,9 +24,9 @@ test('F8 given a container, service install refuses with the way out, and status
   assert.equal(refused.code, 1, refused.stdout);
   assert.match(
     refused.stderr,
-    /^hivebar service: nothing would start Hivebar at login: no systemd of this user .*no desktop/,
+    /^hivebar service: nothing would start Hivebar at login: systemd of this user does not answer .*no installed desktop/,
   );
-  assert.match(refused.stderr, /in a container start `hivebar watch` as its command, .* install with --headless\n$/);
+  assert.match(refused.stderr, /in a container use `hivebar watch` as its command; .* install with --headless\n$/);
   assert.equal(existsSync(entry), false);
   assert.equal((await home.run(['service', 'status'], { env })).code, 0, 'nothing is promised');
 
@@ -35,14 +35,17 @@ test('F8 given a container, service install refuses with the way out, and status
   assert.match(onDesktop.stdout, /^starts at login, by .*hivebar\.desktop\n$/);
   const status = await home.run(['service', 'status'], { env });
   assert.equal(status.code, 1);
-  assert.match(status.stdout, /^does not start at login: .*hivebar\.desktop is there, but no systemd .*no desktop/);
+  assert.match(
+    status.stdout,
+    /^does not start at login: .*hivebar\.desktop exists, but systemd of this user does not answer .*no installed desktop/,
+  );
   const doctor = await home.run(['doctor', '--json'], { env });
   const { checks } = JSON.parse(doctor.stdout) as {
     readonly checks: readonly { readonly name: string; readonly is: string; readonly seen: string }[];
   };
   const login = checks.find(({ name }) => name === 'start at login');
   assert.equal(login?.is, 'fail');
-  assert.match(login?.seen ?? '', /hivebar\.desktop starts nothing: no systemd/);
+  assert.match(login?.seen ?? '', /hivebar\.desktop starts nothing: systemd of this user does not answer/);
   assert.equal((await home.run(['service', 'uninstall'], { env })).code, 0);
   assert.equal(existsSync(entry), false);
 });

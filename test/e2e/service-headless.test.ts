@@ -36,7 +36,7 @@ describe('hivebar service --headless', () => {
       printed.stdout,
       /"--state-file" "[^"]*\/headless\/hive.json" .*"--heartbeat" "120" "--no-content" "--poll-seconds" "5"\n/,
     );
-    assert.equal(printed.stderr, `it would be ${join(home.home, UNIT)}\n`);
+    assert.equal(printed.stderr, `install would write ${join(home.home, UNIT)}\n`);
     assert.deepEqual([existsSync(home.dir), existsSync(join(home.home, '.config'))], [false, false]);
   });
 
@@ -61,7 +61,7 @@ describe('hivebar service --headless', () => {
     using home = trayHome(null);
     for (const [flags, words] of [
       [['--poll-seconds', '0'], /--poll-seconds 0: must be at least 1/],
-      [['--persona', 'a', '--seed-at', '3'], /every restart would begin there again/],
+      [['--persona', 'a', '--seed-at', '3'], /every restart would start there again/],
       [['--self-test'], /ends by itself/],
       [['--activity-file', '/a', '--check-activity', 'ada', '--since-id', '3'], /answers and ends/],
       [['--delivery', 'at-least-once', '--activity-file', 'a.json'], /a\.json: must be an absolute path/],
@@ -126,7 +126,7 @@ describe('hivebar service --headless', () => {
     ]) {
       const { code, stdout } = await home.run(probe, { env });
       assert.equal(code, 1, stdout);
-      assert.match(stdout, /kijito-inbox-monitor\.service is there, which starts \/gone\/bin\/node/);
+      assert.match(stdout, /kijito-inbox-monitor\.service exists, but it starts \/gone\/bin\/node/);
     }
     assert.equal((await home.run(install, { env })).code, 0);
     assert.equal((await home.run(['service', 'status', '--headless'], { env })).code, 0);
@@ -140,7 +140,7 @@ describe('hivebar service --headless', () => {
     const install = ['service', 'install', '--headless'];
     const fresh = await home.run(install, { env });
     assert.equal(fresh.code, 1);
-    assert.ok(fresh.stderr.includes(`${state} is where another monitor stood`), fresh.stderr);
+    assert.ok(fresh.stderr.includes(`${state} holds the position of another monitor`), fresh.stderr);
     assert.equal(existsSync(join(home.home, UNIT)), false);
     assert.equal((await home.run(['migrate', '--headless'])).code, 0);
     assert.equal((await home.run(install, { env })).code, 0);
@@ -148,7 +148,7 @@ describe('hivebar service --headless', () => {
     using _lock = lockFile(createRealDisk(silentLog), state);
     const running = await home.run(install, { env });
     assert.equal(running.code, 1);
-    assert.ok(running.stderr.includes(`${state}.lock is held: another monitor runs`), running.stderr);
+    assert.ok(running.stderr.includes(`${state}.lock is locked: another monitor runs`), running.stderr);
   });
 
   test('uninstall --purge says what it removes, and leaves events and what is not its own', async () => {
@@ -176,7 +176,7 @@ describe('hivebar service --headless', () => {
       assert.equal(existsSync(at(name)), false);
     }
     for (const name of ['events.ada.ndjson', 'notes.txt', 'hive.bo.json']) {
-      assert.ok(stdout.includes(`left, it may be unread: ${at(name)}\n`), stdout);
+      assert.ok(stdout.includes(`kept, because it may hold unread events: ${at(name)}\n`), stdout);
       assert.ok(existsSync(at(name)));
     }
   });
@@ -258,7 +258,7 @@ describe('the unit under a supervisor', () => {
     assert.equal(calm.code, 0);
     const purge = await home.run(['service', 'uninstall', '--headless', '--purge']);
     assert.equal(purge.code, 1);
-    assert.match(purge.stderr, /hive\.ada\.json\.lock is held/);
+    assert.match(purge.stderr, /hive\.ada\.json\.lock is locked/);
     assert.ok(existsSync(home.at('headless', 'hive.ada.json.lock')));
     assert.match(calm.stderr, /state-file in use/);
   });

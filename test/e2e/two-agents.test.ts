@@ -24,8 +24,8 @@ const INSTALLED: Readonly<Record<Agent['harness'], readonly string[]>> = {
   claude: ['Claude Code: installed for ada in '],
   codex: ['Codex: installed for bo in '],
 };
-const AGAIN = '  sessions that run now may have to be started again; the settings of before: *.before-hivebar';
-const TRUST = '  Codex asks whether it may trust new hooks: see /hooks there';
+const AGAIN = '  restart running sessions if they do not use the hooks; the previous settings are in *.before-hivebar';
+const TRUST = '  Codex asks whether it may trust new hooks: open /hooks in Codex';
 
 describe('two agents, by the real commands and the installed hooks', () => {
   test('seed 19: on one machine, whose tray process is killed in the middle', async () => {
@@ -223,7 +223,7 @@ async function fromBoth(
   const id = /^pushed (\d+) to everyone$/.exec(first)?.[1] ?? '';
   assert.match(
     second,
-    stage.isOneStore ? new RegExp(`^${id} for everyone was there already \\(${key}\\)$`) : /^pushed \d+ to everyone$/,
+    stage.isOneStore ? new RegExp(`^${id} for everyone exists already \\(${key}\\)$`) : /^pushed \d+ to everyone$/,
   );
   for (const agent of [ada, bo]) came(agent, { ...item, toAll: true });
 }

@@ -48,12 +48,12 @@ function findTarget(places: DaemonPlaces, disk: Disk, io: Io) {
   const wrong = (path: string, problem: string): Fault =>
     new Fault('daemon-config', `${path} ${problem}`, { is: 'machine', key: `file:${path}` });
   const config = readDaemonConfig(disk, places);
-  if (config === null) throw wrong(places.config, 'is not there');
+  if (config === null) throw wrong(places.config, 'does not exist');
   const token = readDaemonToken(disk, places.actToken);
-  if (token === null) throw wrong(places.actToken, 'is not there');
+  if (token === null) throw wrong(places.actToken, 'does not exist');
   const { upstream, address } = config;
   const pending = parseUpstreamUrls(upstream === LOCAL ? findLocalBase(disk, address, io) : upstream)?.pending;
-  if (pending === undefined) throw wrong(places.config, `names the upstream ${upstream}, where no token is sent`);
+  if (pending === undefined) throw wrong(places.config, `names the upstream ${upstream}, which may not get a token`);
   return { pending, url: `${pending}/drain`, token, address, isOurs: upstream === LOCAL };
 }
 
@@ -61,7 +61,7 @@ function findLocalBase(disk: Disk, address: string, io: Io): string {
   try {
     return readLocalBase(disk, findOwnDirs({ ...io.env }).run);
   } catch (cause) {
-    const message = `hivebar does not run; hivebar inbox drain ${JSON.stringify(address)} takes what waits without it`;
+    const message = `hivebar is not running; use hivebar inbox drain ${JSON.stringify(address)}, which works without it`;
     throw new Fault('refused', message, { is: 'machine', key: 'tray' }, { cause });
   }
 }

@@ -72,14 +72,14 @@ const UUID = /[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}/i;
 function parseSlug(flag: string, text: string): string {
   if (UUID.test(text))
     throw new Error(
-      `--${flag} ${text}: a UUID cannot be read in a log; use a short name, ` +
+      `--${flag} ${text}: a UUID is hard to read in a log; use a short name, ` +
         (flag === 'identity'
           ? `for example --identity ada --persona '${text}', which watches the same persona`
           : 'for example --tenant acme'),
     );
   const candidate = isSlug(text) ? text : toSlug(text);
   if (isSlug(candidate)) return candidate;
-  throw new Error(`--${flag} ${text || '(empty)'}: it must contain a letter a-z or a digit`);
+  throw new Error(`--${flag} ${text || '(empty)'}: must contain a letter a-z or a digit`);
 }
 
 function requireText(flag: string, text: string): string {

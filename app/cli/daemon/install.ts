@@ -68,7 +68,7 @@ async function findHarnessTrouble(config: DaemonConfig, io: Io): Promise<string 
   try {
     const deafness = await findDeafness(config, io.env);
     if (deafness === null) return null;
-    return `the daemon is installed, and says nothing between turns as long as ${deafness}`;
+    return `the daemon is installed, but it cannot ring between turns: ${deafness}`;
   } catch (error) {
     return `the daemon is installed; its hooks could not be checked: ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -83,7 +83,7 @@ async function install(asked: InstallArgs, ground: DaemonContext, io: Io): Promi
   const service = ground.service(config);
   if (asked.print) {
     const { path, text } = await service.print();
-    io.err(`${displayName(`it would be ${path}`)}\n`);
+    io.err(`${displayName(`install would write ${path}`)}\n`);
     io.out(text);
     return 0;
   }
@@ -125,15 +125,15 @@ async function waitForAnswer(places: DaemonPlaces): Promise<boolean> {
 
 function reportNoAnswer(places: DaemonPlaces, { io }: DaemonContext): void {
   const last = findLastLog(places, io.env);
-  const why = last === null ? 'its log says nothing' : `its log says: ${last}`;
-  const text = `${places.name} is installed and started, and does not answer after ${UP_MS / 1000} s; ${why}`;
+  const why = last === null ? 'its log is empty' : `its log says: ${last}`;
+  const text = `${places.name} is installed and started, but did not answer within ${UP_MS / 1000} s; ${why}`;
   io.err(`hivebar daemon: ${displayName(`${text} (hivebar daemon list shows its state)`)}\n`);
 }
 
 /** Adds a hint: without a session of the launcher the tray program can start the daemon. */
 function addTrayHint(error: unknown): unknown {
   if (!(error instanceof Fault) || error.code !== 'exec-failed') return error;
-  const message = `${error.message}; --by tray has the tray program start it instead`;
+  const message = `${error.message}; use --by tray to let the tray program start it instead`;
   return new Fault(error.code, message, error.scope, { cause: error });
 }
 
@@ -143,7 +143,7 @@ function readPreviousConfig(places: DaemonPlaces, { disk }: DaemonContext): Daem
     return readDaemonConfig(disk, places);
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'daemon-config') throw error;
-    disk.log.warn(`${error.message}: it is written again`);
+    disk.log.warn(`${error.message}; replacing it`);
     return null;
   }
 }
@@ -156,12 +156,12 @@ function findInstallTrouble(
   { disk, os }: DaemonContext,
 ): string | null {
   if (before !== null && (before.tenant !== tenant || before.identity !== identity))
-    return `the tenant ${tenant} with the identity ${identity} would be called ${places.name}, and so is the tenant ${before.tenant} with the identity ${before.identity}: give one of them another slug`;
+    return `the name ${places.name} is already used by the tenant ${before.tenant} with the identity ${before.identity}: use another --tenant or --identity than ${tenant} and ${identity}`;
   if (before === null && settings.project === undefined)
     throw toUsageFault(new Error('daemon install: --project is missing'));
   const bytes = Buffer.byteLength(places.socket);
   if (os !== 'win32' && bytes > LONGEST_SOCKET)
-    return `ipc_bind_failed: ${places.socket} has ${bytes} bytes, a socket can have ${LONGEST_SOCKET}: give a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR`;
+    return `ipc_bind_failed: ${places.socket} has ${bytes} bytes, but a socket path can have at most ${LONGEST_SOCKET}: set a shorter HIVEBAR_HOME or XDG_RUNTIME_DIR`;
   if (
     before !== null &&
     settings.project !== undefined &&
@@ -267,7 +267,7 @@ function reportInstalled(
   }
   const by =
     path === null
-      ? 'the tray process starts it when it runs'
+      ? 'the tray process starts it while it runs'
       : isUp
         ? `it runs, now and at every login, by ${path}`
         : `${path} starts it at every login`;

@@ -12,7 +12,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { json } = parseDaemonArgs('list', args);
   const rows = await loadDaemonRows(createContext(io));
   if (json) io.out(`${displayJson(JSON.stringify(rows.map(toRowWire)))}\n`);
-  else if (rows.length === 0) io.out('no daemon is installed: see hivebar daemon install\n');
+  else if (rows.length === 0) io.out('no daemon is installed: use hivebar daemon install\n');
   else for (const line of formatRows(rows)) io.out(`${displayName(line)}\n`);
   return 0;
 }

@@ -68,7 +68,7 @@ function exchange({ method, url, token, text }: JsonRequest, agent: http.Agent):
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: parseBody(Buffer.concat(chunks)) }));
       answer.on('error', (error) => fail('broken', error.message, error));
     });
-    clientRequest.on('timeout', () => fail('timeout', `no answer within ${WITHIN_MS / 1000} s`));
+    clientRequest.on('timeout', () => fail('timeout', `timed out after ${WITHIN_MS / 1000} s`));
     clientRequest.on('error', (error: NodeJS.ErrnoException) =>
       fail(error.code === 'ECONNREFUSED' ? 'refused' : 'broken', error.message, error),
     );

@@ -126,9 +126,9 @@ async function endShim({ runtime }: DaemonPlaces): Promise<void> {
 const ENDS: Readonly<Record<DaemonEnd, string>> = {
   'was-gone': 'did not run',
   asked: 'ended',
-  terminated: 'did not end when it was asked, and was terminated',
-  killed: 'did not end when it was asked and terminated, and was killed',
-  stayed: 'is still there',
+  terminated: 'did not end when asked, and was terminated',
+  killed: 'did not end when asked or terminated, and was killed',
+  stayed: 'still runs',
 };
 
 function formatRetired({ name, end, unit, config }: RetireResult): string {
@@ -173,7 +173,8 @@ function chooseDaemons(verb: RetireVerb, args: readonly string[], { installed }:
     });
     const pair = tenant !== undefined || identity !== undefined;
     const ways = [names.length > 0, pair, persona !== undefined, project !== undefined].filter(Boolean);
-    if (ways.length !== 1) throw new Error(`daemon ${verb}: use T-I, --tenant and --identity, --persona or --project`);
+    if (ways.length !== 1)
+      throw new Error(`daemon ${verb}: use exactly one of T-I, --tenant with --identity, --persona and --project`);
     if (pair && (tenant === undefined || identity === undefined)) throw new Error('use both --tenant and --identity');
     for (const name of names)
       if (!candidates.some((candidate) => candidate.name === name))

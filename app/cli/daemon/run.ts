@@ -42,7 +42,7 @@ function parsePlan(args: readonly string[]): DaemonPlan | Error {
 
 function requireValue(flag: string, value: string | undefined): string {
   if (value) return value;
-  throw new Error(`daemon run: --${flag} is missing; hivebar daemon install writes the whole line`);
+  throw new Error(`daemon run: --${flag} is missing; the unit that hivebar daemon install writes has it`);
 }
 
 function parseSlug(flag: string, value: string | undefined): string {

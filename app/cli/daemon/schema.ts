@@ -1,12 +1,12 @@
 import { type CommandSchema, type ParsedValues, parseCommandLine } from '../../../core/command/index.ts';
 
-const TENANT = { type: 'string', value: 'T', help: 'the tenant: the first part of its name' } as const;
-const IDENTITY = { type: 'string', value: 'I', help: 'the identity: the second part of its name' } as const;
+const TENANT = { type: 'string', value: 'T', help: 'the tenant, which is the first part of its name' } as const;
+const IDENTITY = { type: 'string', value: 'I', help: 'the identity, which is the second part of its name' } as const;
 const JSON_FLAG = { type: 'boolean', help: 'print JSON for a script' } as const;
 const AUTONOMY = {
   type: 'string',
   value: 'HINT',
-  help: 'handed on to the upstream and the shim, as HIVEBAR_AUTONOMY; nothing is decided by it',
+  help: 'passed on to the upstream, and to the shim as HIVEBAR_AUTONOMY; Hivebar itself ignores it',
 } as const;
 const SURFACE = {
   type: 'string',
@@ -30,118 +30,128 @@ const SEVERAL = {
     persona: { type: 'string', value: 'NAME', completes: 'persona', help: 'all daemons of a persona' },
     project: { type: 'string', value: 'P', completes: 'file', help: 'all daemons of a project' },
     json: JSON_FLAG,
-    keep: { type: 'boolean', help: 'with uninstall: leave configuration and tokens' },
+    keep: { type: 'boolean', help: 'with uninstall: keep configuration and tokens' },
   },
 } as const;
 
 export const DAEMON_SCHEMA = {
   name: 'daemon',
   about: [
-    'One process per persona, which listens to its upstream all the time and rings one doorbell between two turns of its agent.',
-    'It carries no content: what waits, the agent fetches itself with hivebar inbox drain. T-I is tenant and identity, as',
-    'hivebar daemon list shows them; without it the only daemon there is.',
+    'A persona daemon is a process that listens to the upstream of one persona. When something waits, it rings one doorbell',
+    'between two turns of the agent. The doorbell has no content: the agent fetches what waits with hivebar inbox drain.',
+    'T-I is the tenant and the identity, as hivebar daemon list shows them. Leave it out if only one daemon is installed.',
   ],
   isVerbFirst: true,
   verbs: {
     run: {
-      help: 'the process itself, in the foreground: what the units of daemon install start',
+      help: 'run the daemon in the foreground; the units that install writes start this',
       flags: {
         tenant: TENANT,
         identity: IDENTITY,
-        project: { type: 'string', value: 'P', completes: 'file', help: 'the folder it is bound to for its life' },
-        surface: { ...SURFACE, help: 'another surface than was installed' },
+        project: {
+          type: 'string',
+          value: 'P',
+          completes: 'file',
+          help: 'the folder of its project, which cannot change while it runs',
+        },
+        surface: { ...SURFACE, help: 'use this surface instead of the installed one' },
         autonomy: AUTONOMY,
-        'install-deps': { type: 'boolean', help: 'run the package manager of the project, once' },
-        'activate-venv': { type: 'boolean', help: 'start the shim in the environment PROJECT/.venv' },
+        'install-deps': { type: 'boolean', help: 'run the package manager of the project once' },
+        'activate-venv': { type: 'boolean', help: 'start the shim in the virtual environment PROJECT/.venv' },
         'stays-down': {
           type: 'boolean',
-          help: 'end with 0 instead of 78, for launchers that know only success and failure',
+          help: 'exit with 0 instead of 78, for launchers that know only success and failure',
         },
       },
     },
     install: {
-      help: 'have the launcher of this system start it, now and at every login; again: what is not said stays',
-      rest: { value: 'SHIM...', help: 'the command of the shim, by its absolute path' },
+      help: 'install a daemon, and start it now and at every login; a second install keeps settings that you do not name',
+      rest: { value: 'SHIM...', help: 'the command of the shim, with its absolute path' },
       flags: {
         tenant: TENANT,
         identity: IDENTITY,
-        project: { type: 'string', value: 'P', completes: 'file', help: 'a folder; another one only after wrap' },
+        project: {
+          type: 'string',
+          value: 'P',
+          completes: 'file',
+          help: 'the folder of its project; run wrap before you change it',
+        },
         persona: {
           type: 'string',
           value: 'NAME',
           completes: 'persona',
-          help: 'what it is called upstream (default: the identity)',
+          help: 'its name at the upstream (default: the identity)',
         },
         surface: SURFACE,
         upstream: {
           type: 'string',
           value: 'URL',
           completes: ['local'],
-          help: 'what it listens to (default: local, the hive of this machine)',
+          help: 'the hive that it listens to (default: local, the hive of this machine)',
         },
         'token-file': {
           type: 'string',
           value: 'FILE',
           completes: 'file',
-          help: 'the token that URL gave for a daemon, which may observe',
+          help: 'the token of the upstream that lets the daemon observe',
         },
         'act-token-file': {
           type: 'string',
           value: 'FILE',
           completes: 'file',
-          help: 'the token it gave for the surface, which may drain',
+          help: 'the token of the upstream that lets the surface drain',
         },
         autonomy: AUTONOMY,
         'install-deps': {
           type: 'boolean',
           negatable: true,
-          help: 'the daemon runs the package manager of the project, once',
+          help: 'let the daemon run the package manager of the project once',
         },
         'activate-venv': {
           type: 'boolean',
           negatable: true,
-          help: 'the daemon starts the shim in the environment PROJECT/.venv',
+          help: 'let the daemon start the shim in the virtual environment PROJECT/.venv',
         },
-        'wake-idle': { type: 'boolean', negatable: true, help: 'one ring also while nobody works' },
+        'wake-idle': { type: 'boolean', negatable: true, help: 'ring once also while the agent is idle' },
         by: {
           type: 'string',
           value: 'launcher|tray',
           completes: ['launcher', 'tray'],
-          help: 'tray: the tray program starts it as its child instead of the system',
+          help: 'what starts it: the launcher of this system, or the tray program',
         },
         system: {
           type: 'boolean',
           negatable: true,
-          help: 'refused, because a persona daemon belongs to a user',
+          help: 'not supported, because a persona daemon belongs to a user',
         },
-        print: { type: 'boolean', help: 'only say what the unit would be' },
+        print: { type: 'boolean', help: 'print the unit and change nothing' },
         json: JSON_FLAG,
       },
     },
-    uninstall: { help: 'take that back; linger stays', ...SEVERAL },
-    list: { help: 'all that are installed, and what they do', flags: { json: JSON_FLAG } },
-    wrap: { help: 'end it, within 7 s whatever it answers, until it is installed again', ...SEVERAL },
-    archive: { help: 'the same, and take it from the launcher; configuration and tokens stay', ...SEVERAL },
-    destroy: { help: 'the same, and remove configuration, tokens and what its process left', ...SEVERAL },
-    status: { help: 'what it does, as it says itself', ...ONE },
-    notify: { help: 'one doorbell at the next turn boundary, when something waits', ...ONE },
+    uninstall: { help: 'end it, and remove its unit, configuration and tokens; linger stays enabled', ...SEVERAL },
+    list: { help: 'list the installed daemons and their state', flags: { json: JSON_FLAG } },
+    wrap: { help: 'end it within 7 s, and keep it from starting until it is installed again', ...SEVERAL },
+    archive: { help: 'end it and remove its unit; configuration and tokens stay', ...SEVERAL },
+    destroy: { help: 'end it, and remove its unit, configuration, tokens and run files', ...SEVERAL },
+    status: { help: 'show the state that the daemon reports', ...ONE },
+    notify: { help: 'ring one doorbell at the next turn boundary, if something waits', ...ONE },
     resume: { help: 'bind its surface again; never rings', ...ONE },
     shutdown: {
-      help: 'end it',
+      help: 'end the process; its launcher starts it again at the next login',
       positionals: ONE.positionals,
       flags: {
         ...ONE.flags,
-        reason: { type: 'string', help: 'for its log' },
-        deadline: { type: 'string', value: 'MS', help: 'at most 5000 (the default)' },
+        reason: { type: 'string', help: 'the reason, for its log' },
+        deadline: { type: 'string', value: 'MS', help: 'how long it may take, at most 5000 ms (the default)' },
       },
     },
     drain: {
-      help: 'take what waits upstream and print it, as the surface of the daemon',
+      help: 'take what waits off the queue of the upstream and print it',
       positionals: ONE.positionals,
       flags: { ...ONE.flags, max: { type: 'string', value: 'N', help: 'from 1 to 100 (default 20)' } },
     },
     shim: {
-      help: 'a shim for agents that a command wakes: run it once per doorbell, which it finds on its stdin. To be configured as the shim of a daemon',
+      help: 'run COMMAND once per doorbell, with the doorbell on its stdin; configure this as the shim of a daemon',
       positionals: ONE.positionals,
       flags: ONE.flags,
       rest: { value: 'COMMAND...', help: 'the command that wakes the agent, for example codex exec resume SESSION -' },
@@ -149,7 +159,7 @@ export const DAEMON_SCHEMA = {
   },
   examples: [
     { run: 'hivebar daemon status acme-ada', does: 'its state, what waits, and its last error' },
-    { run: 'hivebar daemon shutdown --tenant acme --identity ada', does: 'ends it within 5 seconds' },
+    { run: 'hivebar daemon shutdown --tenant acme --identity ada', does: 'end it within 5 seconds' },
   ],
 } as const satisfies CommandSchema;
 

@@ -25,7 +25,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { places } = resolveDaemon(values, io);
   const config = readDaemonConfig(createRealDisk(createStderrLog(io, 'hivebar daemon shim')), places);
   if (config === null) {
-    throw new Fault('daemon-config', `${places.config} is not there`, { is: 'machine', key: `daemon:${places.name}` });
+    throw new Fault('daemon-config', `${places.config} does not exist`, {
+      is: 'machine',
+      key: `daemon:${places.name}`,
+    });
   }
   const stop = createStopSignal();
   const over = new AbortController();

@@ -72,7 +72,7 @@ function findInstalled(verb: string, joined: string | undefined, io: Io): Daemon
   }
   if (another !== undefined)
     throw new Error(
-      `daemon ${verb}: several daemons are installed, name one: ${fitting.map(({ name }) => name).join(', ')}`,
+      `daemon ${verb}: several daemons are installed; name one of them: ${fitting.map(({ name }) => name).join(', ')}`,
     );
   if (first.is === 'bad') throw new Fault('daemon-config', first.why, { is: 'machine', key: `daemon:${first.name}` });
   return first.config;
@@ -103,27 +103,27 @@ function formatRefusal(
 ): string {
   switch (response.is) {
     case 'not-running':
-      return `the daemon ${name} does not run: nothing answers at ${socket}`;
+      return `the daemon ${name} is not running: nothing answers at ${socket}`;
     case 'refused':
       return `the daemon ${name} refused${response.error === null ? '' : ` (${response.error})`}: ${response.message}`;
     case 'bad-answer':
       return `the daemon ${name} sent an answer that this version does not know`;
     case 'silent':
-      return `the daemon ${name} does not answer within ${WITHIN_MS / 1000} s`;
+      return `the daemon ${name} did not answer within ${WITHIN_MS / 1000} s`;
   }
 }
 
 const WORDS: Readonly<Record<RingWhy, string>> = {
-  rung: 'rung',
-  queued: 'at the next turn boundary, if something waits then',
-  disconnected: 'not now: its upstream is not connected',
-  reconciling: 'not now: it does not know yet whether something waits',
-  emitting: 'not now: it is ringing',
-  nothing_pending: 'not now: nothing waits',
-  outstanding: 'not now: it has rung, and nothing was drained since',
-  duplicate_boundary: 'not now: it has rung at this turn boundary',
-  surface_inject_failed: 'not now: its surface did not accept it',
-  stopping: 'no: it is stopping',
+  rung: 'has rung',
+  queued: 'will ring at the next turn boundary, if something waits then',
+  disconnected: 'did not ring: its upstream is not connected',
+  reconciling: 'did not ring: it does not know yet whether something waits',
+  emitting: 'did not ring: it is already ringing',
+  nothing_pending: 'did not ring: nothing waits',
+  outstanding: 'did not ring: it has rung, and nothing was drained since',
+  duplicate_boundary: 'did not ring: it has already rung at this turn boundary',
+  surface_inject_failed: 'did not ring: its surface did not accept the doorbell',
+  stopping: 'did not ring: it is stopping',
 };
 
 /** `daemon notify`: asks for a doorbell at the next turn boundary. @throws Fault `usage`, `daemon-gone` or `daemon-refused` */
@@ -140,7 +140,7 @@ export async function runResume(args: readonly string[], io: Io): Promise<number
   const flags = parseDaemonArgs('resume', args);
   const { places } = resolveDaemon(flags, io);
   await requestAnswer(places, { verb: 'resume_surface' });
-  io.out(flags.json ? '{"ok":true}\n' : `${places.name}: bound again\n`);
+  io.out(flags.json ? '{"ok":true}\n' : `${places.name}: its surface is bound again\n`);
   return 0;
 }
 
@@ -163,7 +163,9 @@ function formatStatusLines(name: string, status: DaemonStatus): readonly string[
   const since = ws.since === null ? '' : ` since ${ws.since}`;
   const shimPid = shim.pid === null ? '' : `, pid ${shim.pid}`;
   const outstandingText =
-    status.outstanding === null ? '' : `; rung for, and not drained since revision ${status.outstanding}`;
+    status.outstanding === null
+      ? ''
+      : `; the doorbell has rung, and nothing was drained since revision ${status.outstanding}`;
   return [
     `${name}  ${taxonomy}  ${fsm}${degraded === null ? '' : `  ${degraded}`}`,
     `process    pid ${pid}, version ${version}, up ${formatDuration(1000 * status.uptime_s)}`,
@@ -194,7 +196,7 @@ export async function runShutdown(args: readonly string[], io: Io): Promise<numb
   const reason = flags.reason ?? REASON;
   await requestAnswer(places, { verb: 'shutdown', reason, deadlineMs });
   await waitForEnd(places, deadlineMs, io);
-  io.out(flags.json ? '{"ok":true}\n' : `${places.name}: ended\n`);
+  io.out(flags.json ? '{"ok":true}\n' : `${places.name}: has ended\n`);
   return 0;
 }
 
@@ -211,7 +213,7 @@ async function waitForEnd({ name, locked }: DaemonPlaces, deadlineMs: number, io
   const until = realClock.monotonic() + deadlineMs + GRACE_MS;
   while (isLocked(disk, `${locked}.lock`)) {
     if (realClock.monotonic() > until) {
-      const message = `the daemon ${name} was asked to end and still runs after ${deadlineMs + GRACE_MS} ms`;
+      const message = `the daemon ${name} was asked to end but still runs after ${deadlineMs + GRACE_MS} ms`;
       throw new Fault('daemon-refused', message, { is: 'machine', key: `daemon:${name}` });
     }
     await realClock.sleep(CHECK_EVERY_MS, new AbortController().signal);

@@ -69,7 +69,7 @@ export function readOldFile(path: string): OldFile {
   }
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) return unusable('is no plain file');
+    if (!stat.isFile()) return unusable('is not a regular file');
     if (stat.size > MOST_BYTES) return unusable(`has ${stat.size} bytes, too large for a state file`);
     return { path, state: parseOldState(readFileSync(fd)), savedAt: stat.mtimeMs };
   } finally {
@@ -77,4 +77,4 @@ export function readOldFile(path: string): OldFile {
   }
 }
 
-export const ABSENT = 'is not there';
+export const ABSENT = 'does not exist';

@@ -26,10 +26,10 @@ export function parseOldState(bytes: Uint8Array): OldState {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    return { is: 'unusable', why: 'is not whole JSON' }; // the place of the error would help nobody
+    return { is: 'unusable', why: 'is not valid JSON' }; // the place of the error would help nobody
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
-    return { is: 'unusable', why: 'holds no JSON object' };
+    return { is: 'unusable', why: 'does not contain a JSON object' };
   return parseFields(value as Readonly<Record<string, unknown>>);
 }
 

@@ -73,8 +73,8 @@ async function runCheck(check: DoctorCheck, context: DoctorContext): Promise<Fin
 function createLimit(clock: Clock): { readonly timer: Disposable; readonly over: Promise<Finding> } {
   const { promise, resolve } = Promise.withResolvers<Finding>();
   const late = warn(
-    `no answer within ${LIMIT_MS / 1000} s`,
-    'run hivebar doctor again; if this repeats, something hangs',
+    `timed out after ${LIMIT_MS / 1000} s`,
+    'run hivebar doctor again; if this repeats, report it with the output of `hivebar doctor --json`',
   );
   return { timer: clock.after(LIMIT_MS, () => resolve(late)), over: promise };
 }

@@ -14,13 +14,13 @@ export interface SessionBusProbe {
 }
 
 export function judgeSessionBus({ isWanted, hasDisplay, bus }: SessionBusProbe): Finding {
-  if (!isWanted) return skipped('nothing is shown over it here');
+  if (!isWanted) return skipped('not needed: with these settings nothing is shown over D-Bus');
   if (bus.is === 'connected') return ok(bus.address);
   const next =
     bus.is === 'gone'
       ? "log out and in again: the session bus of this login has ended, or is another user's"
-      : 'start Hivebar inside of a desktop session; where there is none: hivebar config set tray none, hivebar config set notifications false';
-  return missing(hasDisplay, bus.is === 'none' ? `there is none: ${bus.why}` : bus.why, next);
+      : 'start Hivebar inside a desktop session; on a machine without a desktop: hivebar config set tray none, hivebar config set notifications false';
+  return missing(hasDisplay, bus.is === 'none' ? `there is no session bus: ${bus.why}` : bus.why, next);
 }
 
 export interface TrayHostProbe {
@@ -40,26 +40,26 @@ export interface TrayHostProbe {
 
 export function judgeHost({ choice, isWay, hasDisplay, desktop, host, running }: TrayHostProbe): Finding {
   if (choice === 'none') return skipped('the icon is switched off (the setting tray is none)');
-  if (!isWay) return skipped('icons are not shown that way here');
-  if (host.is === 'no-bus') return skipped('no session bus to ask');
+  if (!isWay) return skipped('not used: the icon is shown in another way');
+  if (host.is === 'no-bus') return skipped('there is no session bus');
   if (host.is === 'no-watcher' || !host.isHosted) {
     const reason =
-      host.is === 'no-watcher' ? 'no program shows tray icons' : 'a watcher is there, but no program shows its icons';
-    const text = `${reason} (${host.is === 'no-watcher' ? 'nobody owns org.kde.StatusNotifierWatcher' : 'IsStatusNotifierHostRegistered is false'}${desktop === null ? '' : `; desktop ${desktop}`})`;
+      host.is === 'no-watcher' ? 'no program shows tray icons' : 'a tray watcher runs, but no program shows its icons';
+    const text = `${reason} (${host.is === 'no-watcher' ? 'no program owns org.kde.StatusNotifierWatcher' : 'IsStatusNotifierHostRegistered is false'}${desktop === null ? '' : `; desktop ${desktop}`})`;
     return missing(hasDisplay, text, chooseNextStep(desktop));
   }
   if (running === null || running.startsWith('on '))
-    return ok(`a tray host is there${running === null ? '' : `; the icon is ${running}`}`);
+    return ok(`a tray host runs${running === null ? '' : `; the icon is ${running}`}`);
   if (running === 'off (switched off)')
-    return warn('a tray host is there; the running Hivebar was started with --no-tray', 'start it without that flag');
+    return warn('a tray host runs; the running Hivebar was started with --no-tray', 'start it without that flag');
   return fail(
-    `a tray host is there, but the running Hivebar says of its icon: ${running}`,
-    'quit it and start it inside of this desktop session',
+    `a tray host runs, but the running Hivebar reports for its icon: ${running}`,
+    'quit it and start it inside this desktop session',
   );
 }
 
 function chooseNextStep(desktop: string | null): string {
-  const later = 'the icon appears as soon as there is one';
+  const later = 'the icon then appears without a restart';
   if (desktop !== null && /gnome|unity/i.test(desktop))
     return `install gnome-shell-extension-appindicator, log in again, and switch it on in Extensions; ${later}`;
   if (desktop !== null && /xfce/i.test(desktop)) return `add the Status Tray to the panel (xfce4-panel); ${later}`;
@@ -87,14 +87,14 @@ export function judgeHelper({ isWay, os, arch, path, isThere, hasRosetta, lacks 
     return fail(`there is no tray helper for ${os} ${arch}`, 'use D-Bus: hivebar config set tray auto');
   if (hasRosetta === false)
     return fail(
-      'the tray helper is a program for Intel, and there is no Rosetta',
+      'the tray helper is an Intel program, and Rosetta is not installed',
       'run: softwareupdate --install-rosetta; or use the status page: hivebar open',
     );
   if (lacks.length > 0) {
     const brings = lacks.some((name) => name.startsWith('libappindicator3'))
       ? 'apt-get install libayatana-appindicator3-1'
-      : `install what brings ${lacks[0]}`;
-    return fail(`the tray helper lacks ${lacks.join(', ')}`, `${brings}; or use D-Bus: hivebar config set tray auto`);
+      : `install the package that contains ${lacks[0]}`;
+    return fail(`the tray helper needs ${lacks.join(', ')}`, `${brings}; or use D-Bus: hivebar config set tray auto`);
   }
   if (os === 'darwin')
     return warn(
@@ -127,17 +127,17 @@ export function judgeNotificationDaemon({ isWanted, hasDisplay, daemon, running 
   if (!isWanted) return skipped('notifications are switched off (the setting notifications is false)');
   switch (daemon.is) {
     case 'no-bus':
-      return skipped('no session bus to ask');
+      return skipped('there is no session bus');
     case 'none':
       return missing(
         hasDisplay,
-        'no program shows notifications (nobody owns org.freedesktop.Notifications, and nothing is started for it)',
-        'install and start one (dunst, mako, xfce4-notifyd); desktops bring their own. Banners begin as soon as it is there',
+        'no program shows notifications (no program owns org.freedesktop.Notifications, and the bus cannot start one)',
+        'install and start one (dunst, mako, xfce4-notifyd); most desktops include one. Banners then appear without a restart',
       );
     case 'activatable':
-      return judgeRunning('one is started with the first notification', running);
+      return judgeRunning('the bus starts one with the first notification', running);
     case 'there': {
-      const name = daemon.who ?? 'a daemon that does not say its name';
+      const name = daemon.who ?? 'a notification daemon without a name';
       if (daemon.isPaused === true) return warn(`${name} is paused: banners wait`, 'run: dunstctl set-paused false');
       if (!daemon.can.includes('actions'))
         return warn(
@@ -155,8 +155,8 @@ export function judgeNotificationDaemon({ isWanted, hasDisplay, daemon, running 
 function judgeRunning(text: string, running: string | null): Finding {
   if (running === null || !/^(off|unavailable) \(/.test(running)) return ok(text);
   return fail(
-    `${text}, but the running Hivebar says: ${running}`,
-    'quit it and start it inside of this desktop session, without --no-notifications',
+    `${text}, but the running Hivebar reports: ${running}`,
+    'quit it and start it inside this desktop session, without --no-notifications',
   );
 }
 
@@ -186,7 +186,7 @@ export function judgeNotifier({ isWanted, os, arch, own, hasRosetta, hasOsascrip
   if (own !== null) return warn(`${own.path} is version ${own.version ?? 'unknown'}, and clicks need 3 or newer`, brew);
   if (arch === 'x64' || hasRosetta)
     return warn(
-      `the terminal-notifier inside of node-notifier, a program for Intel${arch === 'x64' ? '' : ', by Rosetta'}`,
+      `the terminal-notifier of node-notifier, an Intel program${arch === 'x64' ? '' : ', by Rosetta'}`,
       `${PERMISSION}; ${brew}`,
     );
   if (hasOsascript) return warn('osascript, without clicks: there is no terminal-notifier and no Rosetta', brew);
@@ -204,7 +204,7 @@ export function judgeSilence(status: StatusWire | null): Finding {
     );
   if (quietUntil !== null)
     return warn(
-      `it is quiet hours ${formatUntil(quietUntil)}`,
+      `quiet hours are on ${formatUntil(quietUntil)}`,
       'switch them off in the menu, or change the setting quietHours',
     );
   const muted = status.personas.filter((persona) => persona.muted !== null).map(({ id }) => id);
@@ -247,21 +247,24 @@ export function judgeLogin({ status, missing }: LoginProbe): Finding {
   switch (status.is) {
     case 'on':
       if (status.gone !== null)
-        return fail(`on, but ${status.path} starts ${status.gone}, which is not there`, 'run: hivebar service install');
+        return fail(
+          `on, but ${status.path} starts ${status.gone}, which does not exist`,
+          'run: hivebar service install',
+        );
       if (missing !== null) return fail(`${status.path} starts nothing: ${missing}`, 'run: hivebar service uninstall');
       if (!status.isOld) return ok(`on, by ${status.path}`);
       return warn(
-        `on, but ${status.path} is of an older Hivebar, or starts another node or another copy than this one`,
+        `on, but ${status.path} was written by an older Hivebar, or starts another Node or another copy`,
         'run: hivebar service install',
       );
     case 'off':
       if (status.path === null) return ok('off');
-      if (status.why === undefined) return ok(`off: ${status.path} is there and switched off`);
+      if (status.why === undefined) return ok(`off: ${status.path} exists but is switched off`);
       return warn(
-        `off: ${status.path} is there, but ${status.why}`,
+        `off: ${status.path} exists, but ${status.why}`,
         'run: hivebar service install, or hivebar service uninstall',
       );
     case 'foreign':
-      return warn(`${status.path} ${status.why}`, 'Hivebar leaves it alone; move it away to have start at login');
+      return warn(`${status.path} ${status.why}`, 'Hivebar does not change it; move it away to use start at login');
   }
 }

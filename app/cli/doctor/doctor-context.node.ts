@@ -98,7 +98,7 @@ const ANSWER_MS = 1500;
 async function probeTray(env: DoctorContext['env'], stop: AbortSignal): Promise<TrayProbe> {
   const late = async (): Promise<TrayProbe> => {
     await realClock.sleep(ANSWER_MS, stop);
-    return { is: 'failed', why: `no answer within ${ANSWER_MS / 1000} s` };
+    return { is: 'failed', why: `timed out after ${ANSWER_MS / 1000} s` };
   };
   return await Promise.race([askTrayState(env), late()]);
 }
@@ -111,7 +111,7 @@ async function askTrayState(env: DoctorContext['env']): Promise<TrayProbe> {
     if (typeof id !== 'string' || typeof pid !== 'number' || typeof running !== 'string')
       return { is: 'failed', why: 'another program answers' };
     if ((status as Record<string, unknown>).schema !== 1)
-      return { is: 'failed', why: `Hivebar ${running} answers with another status` };
+      return { is: 'failed', why: `Hivebar ${running} answers with a status of another version` };
     return { is: 'answered', id, pid, version: running, status: status as StatusWire };
   } catch (error) {
     return { is: 'failed', why: formatError(error) };
@@ -124,7 +124,7 @@ async function fetchJson(path: string, env: DoctorContext['env']): Promise<objec
   if (response.is === 'not-running') return null;
   if (response.status !== 200) throw new Error(`${path} answers ${response.status}`);
   const value: unknown = JSON.parse(response.body);
-  if (value === null || typeof value !== 'object') throw new Error(`${path} answers no object`);
+  if (value === null || typeof value !== 'object') throw new Error(`${path} must answer with a JSON object`);
   return value;
 }
 
@@ -174,7 +174,7 @@ function readDatabase(state: string, stop: AbortSignal): Promise<DatabaseProbe> 
     const child = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       const [, flawsLine] = stdout.split('\n');
       flaws.resolve(flawsLine === undefined || flawsLine === '' ? null : (JSON.parse(flawsLine) as string[]));
-      const why = /Error: (.*)/.exec(stderr)?.[1] ?? error?.message.split('\n')[0] ?? 'it says nothing';
+      const why = /Error: (.*)/.exec(stderr)?.[1] ?? error?.message.split('\n')[0] ?? 'no error message';
       resolve({ is: 'unreadable', path, why }); // ignored when the counts came before
     });
     let head = '';

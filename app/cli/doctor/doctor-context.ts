@@ -101,7 +101,7 @@ type DatabaseCheckResult =
 export function judgeDatabase(result: DatabaseCheckResult): Finding {
   switch (result.is) {
     case 'absent':
-      return skipped(`${result.path} is not there yet`);
+      return skipped(`${result.path} does not exist yet`);
     case 'unreadable':
       return fail(
         `${result.path}: ${result.why}`,
@@ -127,7 +127,7 @@ export function judgeDatabase(result: DatabaseCheckResult): Finding {
 }
 
 export function judgeLocalHive(result: DatabaseProbe): Finding {
-  if (result.is !== 'read' || result.hive === null) return skipped('there is none yet');
+  if (result.is !== 'read' || result.hive === null) return skipped('the database does not exist yet');
   const { personas, messages, unread } = result.hive;
   return ok(`${personas} personas, ${messages} messages, ${unread} unread`);
 }

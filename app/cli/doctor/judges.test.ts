@@ -59,7 +59,7 @@ describe('private files', () => {
     const files = [FILE, { ...FILE, path: '/b' }].map((file) => ({ ...file, mode: null, uid: null, me: null }));
     assert.match(output(judgeFiles(files)), /^skipped \/a, \/b: not checked; .*icacls/);
     assert.match(output(judgeFiles([{ ...FILE, is: 'symlink', mode: null, uid: null, me: null }])), /^fail .*symlink/);
-    assert.match(output(judgeFiles([FILE])), /^ok \/a: for their owner alone$/);
+    assert.match(output(judgeFiles([FILE])), /^ok \/a: only their owner can read them$/);
   });
 });
 
@@ -67,15 +67,15 @@ test('G7 a task that was deleted in the Task Scheduler is no start at login', ()
   const status = {
     is: 'off',
     path: 'C:\\logon-task.xml',
-    why: 'the task X is not in the Task Scheduler any more',
+    why: 'the task X is no longer in the Task Scheduler',
   } as const;
   assert.match(
     output(judgeLogin({ status, missing: null })),
-    /^warn off: .*but the task X is not .* -> .*service install/,
+    /^warn off: .*but the task X is no longer .* -> .*service install/,
   );
   assert.match(
     formatLoginState(status),
-    /^does not start at login: .*, but the task X is not in the Task Scheduler any more$/,
+    /^does not start at login: .*, but the task X is no longer in the Task Scheduler$/,
   );
 });
 
@@ -91,12 +91,12 @@ const DIRECTORY: DirectoryProbe = {
 judged<DirectoryProbe>('a directory', judgeDirectory, DIRECTORY, [
   [{}, /^ok \/a b, mode 0700, 2\.0 GiB free$/],
   [{ mode: 0o755 }, /^warn .*0755 instead of 0700 -> run: chmod 700 '\/a b'/],
-  [{ uid: 0 }, /^fail .*belongs to user 0, not to us \(user 5\)/],
+  [{ uid: 0 }, /^fail .*belongs to user 0, not to this user \(5\)/],
   [{ isWritable: false }, /^fail .*cannot be written to/],
   [{ freeBytes: 1000 }, /^fail .*1000 bytes free/],
   [{ freeBytes: 100 * 2 ** 20 }, /^warn .*only 100\.0 MiB free/],
   [{ is: 'other', kind: 'symlink' }, /^fail .*symlink.* -> set HIVEBAR_HOME/],
-  [{ is: 'absent', parent: '/', canMake: false }, /^fail .*\/ cannot be written to/],
+  [{ is: 'absent', parent: '/', canMake: false }, /^fail .*\/ is not writable/],
 ]);
 
 judged<LockProbe>(
@@ -138,7 +138,7 @@ judged('a hive', judgeHive, HIVE, [
   ],
   [
     { asked: { is: 'fault', code: 'unauthorized', message: '401' }, token: { is: 'given', flaws: [] } },
-    /^fail .*-> the token is not accepted/,
+    /^fail .*-> the hive does not accept the token/,
   ],
 ]);
 
@@ -156,7 +156,7 @@ judged('the port', judgePort, PORT, [
   [{ v6: { is: 'closes' } }, /^fail \[::1\]:7475/],
   [{ v4: { is: 'hivebar', version: '0.9.0', id: 'x' } }, /^fail .*an older Hivebar \(version 0\.9\.0\)/],
   [{ v4: { is: 'hivebar', version: '0.10.0', id: 'x' } }, /^fail .*another Hivebar/],
-  [{ ours: { id: 'me' }, v4: OURS, v6: OURS }, /^ok .*is ours$/],
+  [{ ours: { id: 'me' }, v4: OURS, v6: OURS }, /^ok .*is this Hivebar$/],
   [{ ours: { id: 'me' }, v4: { ...OURS, version: null, id: null }, v6: { is: 'no-address' } }, /^ok .*no ::1 here/],
   [
     { ours: { id: 'me' }, v4: OURS, v6: { is: 'http', status: 200, server: null } },
@@ -191,7 +191,7 @@ judged<TrayHelperProbe>(
     [{}, /^ok \/h/],
     [{ lacks: ['libappindicator3.so.1'] }, /^fail .*-> apt-get install libayatana-appindicator3-1/],
     [{ arch: 'arm64' }, /^fail .*no tray helper for linux arm64/],
-    [{ os: 'darwin', arch: 'arm64', hasRosetta: false }, /^fail .*no Rosetta/],
+    [{ os: 'darwin', arch: 'arm64', hasRosetta: false }, /^fail .*Rosetta is not installed/],
     [{ isThere: false }, /^fail .*missing/],
   ],
 );
@@ -224,10 +224,10 @@ judged<NotificationDaemonProbe>(
   [
     [{}, /^ok dunst 1\.9 \(actions, body\)/],
     [{ daemon: { ...DAEMON, can: ['body'] } }, /^warn .*reports no clicks/],
-    [{ daemon: { is: 'activatable' } }, /^ok one is started with the first/],
+    [{ daemon: { is: 'activatable' } }, /^ok the bus starts one with the first/],
     [{ daemon: { is: 'none' } }, /^fail/],
     [{ daemon: { is: 'none' }, hasDisplay: false }, /^warn/],
-    [{ running: 'unavailable (no session bus)' }, /^fail .*the running Hivebar says: unavailable/],
+    [{ running: 'unavailable (no session bus)' }, /^fail .*the running Hivebar reports: unavailable/],
   ],
 );
 
@@ -263,7 +263,7 @@ describe('the examination', () => {
     await clock.advance(3000);
     assert.deepEqual(
       (await all).map(({ finding }) => output(finding).split(' ->')[0]),
-      ['warn no answer within 3 s', 'fail the check itself failed: odd', 'ok fine'],
+      ['warn timed out after 3 s', 'fail the check itself failed: odd', 'ok fine'],
     );
     assert.equal(aborted, true);
   });
@@ -308,7 +308,7 @@ judged<ProducersProbe>(
     ],
     [{ saved: [{ ...SAVED, agoMs: 3_600_000 }] }, /^ok/],
     [{ headless: '/h.lock' }, /^warn the headless watch runs beside .*\/h\.lock -> .*uninstall --headless/],
-    [{ headless: '/h.lock', trayRuns: false }, /^ok the headless watch/],
+    [{ headless: '/h.lock', trayRuns: false }, /^ok only the headless watch/],
   ],
 );
 
@@ -318,7 +318,7 @@ judged<SharedFilesProbe>(
   judgeSharedFiles,
   { files: [SHARED], instead: '/s/events.PERSONA.ndjson' },
   [
-    [{}, /^warn nobody has written to \/old\/events\.ndjson for 1 h: .*-> .*tail -F \/s\/events\.PERSONA\.ndjson;/],
+    [{}, /^warn no program has written to \/old\/events\.ndjson for 1 h: .*-> .*tail -F \/s\/events\.PERSONA\.ndjson;/],
     [{ files: [] }, /^skipped/],
     [{ files: [{ ...SHARED, quietMs: 1000 }] }, /^ok .*is written to/],
     [{ files: [{ ...SHARED, isRetired: false }] }, /^ok/],

@@ -26,11 +26,11 @@ export function judgeNode({ version, path }: NodeProbe): Finding {
 export function judgeSettings(result: SettingsProbe): Finding {
   switch (result.is) {
     case 'absent':
-      return ok(`${result.path} is not there: the defaults apply`);
+      return ok(`${result.path} does not exist: the defaults apply`);
     case 'good':
-      return ok(`${result.path}${result.names.length === 0 ? ' says nothing' : `: ${result.names.join(', ')}`}`);
+      return ok(`${result.path}${result.names.length === 0 ? ' changes no setting' : `: ${result.names.join(', ')}`}`);
     case 'unreadable':
-      return fail(`${result.path}: ${result.why}`, `make it a file of yours: chmod 600 ${quoteShellWord(result.path)}`);
+      return fail(`${result.path}: ${result.why}`, `run, as its owner: chmod 600 ${quoteShellWord(result.path)}`);
     case 'bad': {
       const [first] = result.problems;
       const where = first === undefined ? '' : `:${first.line}:${first.column}: ${first.message}`;
@@ -73,22 +73,22 @@ export function judgeDirectory(result: DirectoryProbe): Finding {
   const { path } = result;
   switch (result.is) {
     case 'absent':
-      if (result.canMake) return ok(`${path} is not there yet; it is made at the first start`);
+      if (result.canMake) return ok(`${path} does not exist yet; the first start creates it`);
       return fail(
-        `${path} is not there, and ${result.parent} cannot be written to`,
-        `make it yours: ls -ld ${quoteShellWord(result.parent)}`,
+        `${path} does not exist, and ${result.parent} is not writable`,
+        `check its owner and mode: ls -ld ${quoteShellWord(result.parent)}`,
       );
     case 'other':
       return fail(
-        `${path} is ${result.kind === 'symlink' ? 'a symlink, which is refused' : 'no directory'}`,
+        `${path} is ${result.kind === 'symlink' ? 'a symlink, which is refused' : 'not a directory'}`,
         result.kind === 'symlink' ? 'set HIVEBAR_HOME to the directory itself' : 'move it away',
       );
     case 'failed':
-      return fail(`${path}: ${result.why}`, `see who may enter: ls -ld ${quoteShellWord(path)}`);
+      return fail(`${path}: ${result.why}`, `check its owner and mode: ls -ld ${quoteShellWord(path)}`);
     case 'directory': {
       if (result.me !== null && result.uid !== result.me)
         return fail(
-          `${path} belongs to user ${result.uid}, not to us (user ${result.me})`,
+          `${path} belongs to user ${result.uid}, not to this user (${result.me})`,
           `run: sudo chown -R ${result.me} ${quoteShellWord(path)}`,
         );
       if (!result.isWritable)
@@ -121,13 +121,16 @@ export interface FileProbe {
 /** Judges files that nobody else may read. Their contents are not examined. */
 export function judgeFiles(results: readonly FileProbe[]): Finding {
   const existing = results.filter(({ is }) => is !== 'absent');
-  if (existing.length === 0) return skipped('none is there yet');
+  if (existing.length === 0) return skipped('no such file exists yet');
   for (const { path, is, uid, me } of existing) {
     if (is !== 'file')
-      return fail(`${path} is ${is === 'symlink' ? 'a symlink, which is refused' : 'no regular file'}`, 'move it away');
+      return fail(
+        `${path} is ${is === 'symlink' ? 'a symlink, which is refused' : 'not a regular file'}`,
+        'move it away',
+      );
     if (me !== null && uid !== me)
       return fail(
-        `${path} belongs to user ${uid}, not to us (user ${me})`,
+        `${path} belongs to user ${uid}, not to this user (${me})`,
         `run: sudo chown ${me} ${quoteShellWord(path)}`,
       );
   }
@@ -140,7 +143,7 @@ export function judgeFiles(results: readonly FileProbe[]): Finding {
       `${loose.path} has mode ${formatMode(loose.mode ?? 0)} instead of 0600`,
       `run: chmod 600 ${quoteShellWord(loose.path)}`,
     );
-  return ok(`${paths}: for their owner alone`);
+  return ok(`${paths}: only their owner can read them`);
 }
 
 export interface LockProbe {
@@ -155,7 +158,7 @@ export function judgeLock({ os, koffi, flock }: LockProbe): Finding {
   const next = 'install again, for this processor and this libc: npm install hivebar';
   const problem = `koffi does not load (${koffi.why})`;
   if (os === 'linux' && flock !== null) return warn(`${problem}; ${flock} is used in its place`, next);
-  if (os === 'darwin') return warn(`${problem}; files are locked as they are opened`, next);
+  if (os === 'darwin') return warn(`${problem}; files are locked when they are opened`, next);
   return fail(
     `${problem}, and there is no other way to lock a file`,
     os === 'linux' ? `${next}; or install util-linux` : next,
@@ -175,7 +178,8 @@ const MOST_APART_MS = 50;
 
 export function judgeClock({ now, wallMs, monotonicMs }: ClockProbe): Finding {
   const next = 'set the clock: timedatectl set-ntp true';
-  if (now < SURELY_PAST) return fail('the clock stands before 2026: times and certificates will be wrong', next);
+  if (now < SURELY_PAST)
+    return fail('the clock is set to a time before 2026: times and certificates will be wrong', next);
   const apart = Math.round(wallMs - monotonicMs);
   if (Math.abs(apart) > MOST_APART_MS)
     return warn(
@@ -200,7 +204,7 @@ export function listProxyNames(env: Readonly<Record<string, string | undefined>>
 export function judgeProxy({ names, hasFarHive }: ProxyProbe): Finding {
   const set = names.filter((name) => !/^no_proxy$/i.test(name));
   if (set.length === 0) return ok('no proxy variable is set');
-  const text = `${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set, and ignored: hives are asked directly`;
+  const text = `${set.join(', ')} ${set.length === 1 ? 'is' : 'are'} set but ignored: Hivebar connects to hives directly`;
   return hasFarHive ? warn(text, 'check that remote hives can be reached without a proxy') : ok(text);
 }
 
@@ -216,13 +220,17 @@ export interface SocketProbe {
 export function judgeSocket({ path, is, mode, most, answer }: SocketProbe): Finding {
   const length = Buffer.byteLength(path);
   if (is !== 'pipe' && length > most)
-    return fail(`${path} has ${length} bytes, and a socket may have ${most}`, 'set a shorter HIVEBAR_HOME');
-  if (is === 'other') return warn(`${path} is not a socket`, 'the next start moves it aside, or move it away yourself');
+    return fail(
+      `${path} has ${length} bytes, but a socket path can have at most ${most}`,
+      'set a shorter HIVEBAR_HOME',
+    );
+  if (is === 'other')
+    return warn(`${path} is not a socket`, 'start Hivebar again, which moves it aside, or move it away yourself');
   if (answer.is === 'failed') return fail(`${path}: ${answer.why}`, 'end the running Hivebar and start it again');
   if (answer.is === 'not-running') {
     return skipped(is === 'socket' ? `${path} was left behind; the next start replaces it` : 'Hivebar is not running');
   }
   if (mode !== null && (mode & 0o077) !== 0)
-    return warn(`${path} answers, and others may open it`, `run: chmod 600 ${quoteShellWord(path)}`);
+    return warn(`${path} answers, but other users can open it`, `run: chmod 600 ${quoteShellWord(path)}`);
   return ok(`${path} answers`);
 }

@@ -34,8 +34,8 @@ export function judgeInstance({ path, file, owner, answer, ourVersion }: Instanc
       );
     if (file.is !== 'running' || file.id !== answer.id)
       return warn(
-        `${running}, but ${path} names another one`,
-        'stop it and start it again: others find it by that file',
+        `${running}, but ${path} names another process`,
+        'stop it and start it again: other programs find it by that file',
       );
     return ok(running);
   }
@@ -43,25 +43,25 @@ export function judgeInstance({ path, file, owner, answer, ourVersion }: Instanc
   if (file.is === 'garbage')
     return reportNotRunning(
       answer,
-      `Hivebar is not running; ${path} is empty or garbage`,
-      `${START} (it takes the file over)`,
+      `Hivebar is not running; ${path} is empty or invalid`,
+      `${START} (it replaces the file)`,
     );
   const { pid, startedAt } = file;
   if (owner.is === 'gone')
     return reportNotRunning(
       answer,
       `Hivebar is not running; ${path} was left behind by pid ${pid}, which is gone`,
-      `${START} (it takes the file over)`,
+      `${START} (it replaces the file)`,
     );
   if (owner.startedAt !== null && owner.startedAt > startedAt + CLOCK_MS)
     return reportNotRunning(
       answer,
-      `Hivebar is not running; pid ${pid} of ${path} is another program by now`,
-      `${START} (it takes the file over)`,
+      `Hivebar is not running; pid ${pid} in ${path} now belongs to another program`,
+      `${START} (it replaces the file)`,
     );
-  if (file.port === null) return warn(`Hivebar is starting: pid ${pid}`, 'ask again in a few seconds');
-  const why = answer.is === 'failed' ? answer.why : 'nobody listens on its socket';
-  return fail(`Hivebar (pid ${pid}) runs and does not answer: ${why}`, `end it and start it again: kill ${pid}`);
+  if (file.port === null) return warn(`Hivebar is starting: pid ${pid}`, 'run hivebar doctor again in a few seconds');
+  const why = answer.is === 'failed' ? answer.why : 'no program listens on its socket';
+  return fail(`Hivebar (pid ${pid}) runs but does not answer: ${why}`, `end it and start it again: kill ${pid}`);
 }
 
 function reportNotRunning(answer: TrayProbe, text: string, next: string): Finding {
@@ -96,7 +96,7 @@ const OTHER = 'stop it, or give Hivebar another port: hivebar config set port 74
 
 export function judgePort(result: PortProbe): Finding {
   const { port, v4, v6, ours } = result;
-  if (port === 0) return skipped('any port: it is chosen at the start');
+  if (port === 0) return skipped('the setting is 0: the port is chosen at the start');
   const listeners = [
     ['127.0.0.1', v4],
     ['[::1]', v6],
@@ -107,12 +107,12 @@ export function judgePort(result: PortProbe): Finding {
         candidate.is !== 'no-address' && !(candidate.is === 'hivebar' && (candidate.id ?? ours.id) === ours.id),
     );
     if (bad === undefined)
-      return ok(`http://127.0.0.1:${port}/ is ours${v6.is === 'no-address' ? ' (there is no ::1 here)' : ''}`);
+      return ok(`http://127.0.0.1:${port}/ is this Hivebar${v6.is === 'no-address' ? ' (there is no ::1 here)' : ''}`);
     const [host, intruder] = bad;
-    const next = 'use http://127.0.0.1:PORT/; else stop what listens there and start Hivebar again';
+    const next = 'use http://127.0.0.1:PORT/, or stop what listens there and start Hivebar again';
     const isV4 = host === '127.0.0.1';
     return (isV4 ? fail : warn)(
-      `port ${port} is ours, but at ${host} ${describe(intruder, result)}`,
+      `port ${port} belongs to this Hivebar, but at ${host} ${describe(intruder, result)}`,
       isV4 ? OTHER : next,
     );
   }
@@ -130,11 +130,11 @@ function describe(listener: PortListener, { who: owner, ourVersion }: PortProbe)
   switch (listener.is) {
     case 'nobody':
     case 'no-address':
-      return 'nobody answers';
+      return 'no program answers';
     case 'hangs':
-      return `something${by} takes connections and never answers`;
+      return `another program${by} accepts connections and never answers`;
     case 'closes':
-      return `something${by} takes connections and closes them`;
+      return `another program${by} accepts connections and closes them`;
     case 'talks':
       return `another program${by} listens and does not speak HTTP: ${JSON.stringify(listener.first)}`;
     case 'http':
@@ -182,10 +182,10 @@ export function judgeEventFiles({ files, isRunning }: EventFilesProbe): Finding 
     return why === null ? [] : [{ path: entry.path, why }];
   });
   const [first] = bad;
-  if (first === undefined) return ok(`${known.length} files have everything`);
+  if (first === undefined) return ok(`${known.length} files are complete`);
   const remainder = bad.length === 1 ? '' : ` (and ${bad.length - 1} more)`;
   const next = isRunning
-    ? 'run hivebar doctor again in a minute; if nothing changed, hivebar status says why'
+    ? 'run hivebar doctor again in a minute; if nothing changed, see hivebar status'
     : 'start Hivebar: it repairs its files from the database; nothing is lost';
   return warn(`${first.path} ${first.why}${remainder}`, next);
 }
@@ -193,7 +193,7 @@ export function judgeEventFiles({ files, isRunning }: EventFilesProbe): Finding 
 function findFlaw({ file, newest }: EventFileProbe): string | null {
   switch (file.is) {
     case 'absent':
-      return 'is gone; it is made again with the next event';
+      return 'does not exist; the next event creates it';
     case 'failed':
       return `cannot be read: ${file.why}`;
     case 'read':
@@ -222,7 +222,7 @@ export function judgeHooks({ own, deaf }: HooksSeen): Finding {
   });
   const hooks = [...troubles, ...deaf];
   if (hooks.length > 0)
-    return fail(hooks.join('; '), 'hivebar hook status names the files; hivebar hook install writes ours anew');
-  if (ours.length === 0) return skipped('none are installed for this user: hivebar hook install');
+    return fail(hooks.join('; '), 'see the files with hivebar hook status; repair them with hivebar hook install');
+  if (ours.length === 0) return skipped('no hooks are installed for this user; to install them: hivebar hook install');
   return ok(`${labels}: installed, and they answer`);
 }

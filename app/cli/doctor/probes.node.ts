@@ -208,7 +208,7 @@ export async function hooksSeen({ dirs, env }: DoctorContext): Promise<HooksSeen
 async function describeDeafness(daemon: DaemonInstallation, env: DoctorContext['env']): Promise<readonly string[]> {
   if (daemon.is === 'bad' || daemon.config.paused) return []; // another check reports it, or it does not run
   const deafness = await findDeafness(daemon.config, env);
-  return deafness === null ? [] : [`the daemon ${daemon.name} says nothing between turns: ${deafness}`];
+  return deafness === null ? [] : [`the daemon ${daemon.name} cannot ring between turns: ${deafness}`];
 }
 
 export function probeDirectory(path: string, me: number | null): DirectoryProbe {
@@ -397,11 +397,11 @@ export function judgeProducers(result: ProducersProbe): Finding {
   }
   if (trayRuns && headless !== null)
     return warn(
-      `the headless watch runs beside Hivebar, and everything is delivered twice: it holds ${headless}`,
+      `the headless watch runs beside Hivebar, so everything is delivered twice: it holds ${headless}`,
       'keep one of them: hivebar service uninstall --headless, or quit Hivebar',
     );
-  if (headless !== null) return ok('the headless watch, and no other');
-  return directories.length === 0 ? skipped('no other monitor was ever used here') : ok('no other monitor runs');
+  if (headless !== null) return ok('only the headless watch runs');
+  return directories.length === 0 ? skipped('no other monitor was used here') : ok('no other monitor runs');
 }
 
 const formatRemainder = (items: readonly unknown[]): string =>
@@ -426,7 +426,7 @@ export function judgeSharedFiles({ files, instead }: SharedFilesProbe): Finding 
   const [stale, ...rest] = files.filter(({ quietMs, isRetired }) => isRetired && quietMs >= RECENT_MS);
   if (stale === undefined) return ok(`${files.map(({ path }) => path).join(', ')} is written to by another monitor`);
   return warn(
-    `nobody has written to ${stale.path} for ${formatDuration(stale.quietMs)}: an agent that follows it hears nothing any more${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
+    `no program has written to ${stale.path} for ${formatDuration(stale.quietMs)}: an agent that follows it gets no events${rest.length === 0 ? '' : ` (and ${rest.length} more)`}`,
     `have every agent follow its own file: tail -F ${quoteShellWord(instead)}; then move the old one away`,
   );
 }

@@ -82,7 +82,7 @@ export function formatBell(name: string, pending: readonly number[], events: num
     ...(items === 0 ? [] : [`${formatItemCount(items)} (${urgent} urgent): ${formatPendingCommand(name)}`]),
     ...(events === 0 ? [] : [`${formatItemCount(events)} in the inbox of its own system`]),
   ];
-  return `hivebar: for "${whose}" there wait ${parts.join('; ')}`;
+  return `hivebar: waiting for "${whose}": ${parts.join('; ')}`;
 }
 
 const HELD: Readonly<Partial<Record<HookEvent, string>>> = {
@@ -102,7 +102,7 @@ function formatNote({ warnings }: GateSummary): string | null {
   return warnings.length === 0 ? null : clipText(`hivebar: ${warnings.join('; ')}`, MAX_GATES);
 }
 
-const BEFORE_STOP = 'Before you stop, see to what came in.';
+const BEFORE_STOP = 'Before you stop, handle what came in.';
 
 /** Formats a count of items for a reader. */
 export const formatItemCount = (count: number): string =>

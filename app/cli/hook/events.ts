@@ -94,7 +94,7 @@ function begin(
   const opened = openFollower(realFiles, path, from);
   if (opened.is === 'open') return { follower: opened.follower, lostAfter: null };
   const oldest = openFollower(realFiles, path, { is: 'oldest' });
-  if (oldest.is !== 'open') throw new Error(`the sequence has no beginning: ${path}`);
+  if (oldest.is !== 'open') throw new Error(`cannot find the first event of ${path}`);
   return { follower: oldest.follower, lostAfter: position?.eventId ?? null };
 }
 
@@ -151,7 +151,7 @@ export function readOrNone(read: () => WaitingEvents, log: Log): WaitingEvents {
     return read();
   } catch (error) {
     log.warn(
-      `the event file could not be read, next try at the next hook: ${error instanceof Error ? error.message : String(error)}`,
+      `cannot read the event file, the next hook tries again: ${error instanceof Error ? error.message : String(error)}`,
     );
     return { items: [], acknowledge: () => {} };
   }

@@ -143,7 +143,9 @@ function stamp({ persona, db, state, run, config, log }: HookCall, daemons: Daem
   try {
     createPendingStamper({ db, dirs, disk, clock: realClock, random: plainRandom, isElsewhere })(persona);
   } catch (error) {
-    log.warn(`every hook will ask Hivebar: ${error instanceof Error ? error.message : String(error)}`);
+    log.warn(
+      `cannot write the stamp, so every hook runs Hivebar: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -209,7 +211,9 @@ async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<voi
       createTakeOver(db, { state, config }, items, log, budget.part(LOCK_WAIT_MS).left())(name, session);
     } catch (error) {
       if (error instanceof Fault && error.code === 'database') throw error; // everything else would fail too
-      log.warn(`queued items stay for the next hook: ${error instanceof Error ? error.message : String(error)}`);
+      log.warn(
+        `queue files could not be read, the next hook tries again: ${error instanceof Error ? error.message : String(error)}`,
+      );
     }
   };
   const readFollowed = async (): Promise<WaitingEvents> => {

@@ -100,11 +100,11 @@ const LONGEST_PATH = 4096;
  */
 export function parseHookTurn(harness: string, stdin: string, event: string): HookTurn | Fault {
   const input = parseObject(stdin);
-  if (input === null) return createHookFault(harness, `stdin is no JSON object: ${JSON.stringify(stdin.slice(0, 60))}`);
+  if (input === null)
+    return createHookFault(harness, `stdin must be a JSON object: ${JSON.stringify(stdin.slice(0, 60))}`);
   const named = parseText(input.hook_event_name, LONGEST_NAME) ?? event;
   const known = parseHookEvent(named);
-  if (known === null)
-    return createHookFault(harness, `the event ${JSON.stringify(named.slice(0, 60))} is not known here`);
+  if (known === null) return createHookFault(harness, `unknown event ${JSON.stringify(named.slice(0, 60))}`);
   const error = parseText(input.error, LONGEST_PATH);
   return {
     event: known,

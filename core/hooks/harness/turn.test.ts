@@ -47,7 +47,7 @@ describe('what a harness says', () => {
 
   test('what is no JSON object is a fault that shows it', () => {
     for (const stdin of ['', 'hello', '[]', 'null', '"Stop"', '{"a":', '7'])
-      assert.match(readFault(stdin), /no JSON object/);
+      assert.match(readFault(stdin), /must be a JSON object/);
   });
 
   test('an event that is not known is a fault that names it', () => {

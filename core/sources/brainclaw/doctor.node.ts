@@ -124,7 +124,7 @@ export function judgeBrainclaw(result: BrainclawProbe): Finding {
   const { projects, missing, troubles } = result;
   const summary = `${projects.length} project${projects.length === 1 ? '' : 's'}`;
   const problems = [
-    ...missing.map((path) => `${path} holds no project`),
+    ...missing.map((path) => `${path} contains no project`),
     ...troubles,
     ...projects.flatMap(({ id, remarks, flaws }) =>
       remarks.length + flaws.length === 0 ? [] : [`${id}: ${[...remarks, ...flaws].join(', ')}`],
@@ -136,5 +136,5 @@ export function judgeBrainclaw(result: BrainclawProbe): Finding {
     return ok(projects.length === 0 ? summary : `${summary}; asking for a person: ${asks}`);
   }
   const remainder = rest.length === 0 ? '' : ` (and ${rest.length} more)`;
-  return warn(`${summary}; ${first}${remainder}`, 'hivebar brainclaw doctor --project DIR says what it is about');
+  return warn(`${summary}; ${first}${remainder}`, 'see the details: hivebar brainclaw doctor --project DIR');
 }

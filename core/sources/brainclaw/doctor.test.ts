@@ -22,6 +22,6 @@ test('doctor says of the projects of brainclaw what asks for a person, and first
   );
   assert.equal(
     output(createProbe({ missing: ['/w/none'], troubles: ['/w/shut: is shut'] })),
-    'warn: 1 project; /w/none holds no project (and 1 more)',
+    'warn: 1 project; /w/none contains no project (and 1 more)',
   );
 });

@@ -16,7 +16,7 @@ export interface PersonaDaemonsProbe {
 }
 
 export function judgePersonaDaemons({ installed, running, paused, flaws }: PersonaDaemonsProbe): Finding {
-  if (installed === 0) return skipped('none is installed');
+  if (installed === 0) return skipped('no daemon is installed');
   const summary = `${installed} installed, ${running} ${running === 1 ? 'runs' : 'run'}`;
   const fullSummary = paused === 0 ? summary : `${summary}, ${paused} paused`;
   const [first] = flaws;
@@ -24,7 +24,7 @@ export function judgePersonaDaemons({ installed, running, paused, flaws }: Perso
   const remainder = flaws.length === 1 ? '' : ` (and ${flaws.length - 1} more)`;
   return warn(
     `${fullSummary}; ${first}${remainder}`,
-    'hivebar daemon list names all of them, hivebar daemon status says how one does',
+    'see all of them: hivebar daemon list; see one: hivebar daemon status',
   );
 }
 
@@ -50,7 +50,7 @@ async function probePersonaDaemons(
       if (agentState.is === 'gone') paused += 1;
       else running += 1;
       if (agentState.is === 'stalled')
-        flaws.push(`the daemon ${persona.address} lives, and nothing is fetched: ${agentState.why}`);
+        flaws.push(`the daemon ${persona.address} runs, but nothing is fetched: ${agentState.why}`);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       flaws.push(error.message);

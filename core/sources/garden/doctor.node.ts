@@ -67,7 +67,7 @@ export type GardenProbe =
 
 export function judgeGarden(result: GardenProbe): Finding {
   if (result.is === 'off') return skipped('switched off in the settings');
-  if (result.is === 'none') return skipped(`there is no ${result.sessions}`);
+  if (result.is === 'none') return skipped(`${result.sessions} does not exist`);
   const { citizens, unread, flaws } = result;
   const summary = `${citizens} citizen${citizens === 1 ? '' : 's'}, ${unread} unread`;
   const [first] = flaws;
@@ -75,6 +75,6 @@ export function judgeGarden(result: GardenProbe): Finding {
   const remainder = flaws.length === 1 ? '' : ` (and ${flaws.length - 1} more)`;
   return warn(
     `${summary}; ${first}${remainder}`,
-    'hivebar garden doctor names all of them; nobody else is touched by them',
+    'see all of them: hivebar garden doctor; other citizens are not affected',
   );
 }

@@ -11,7 +11,7 @@ export const garden = {
   commands: [
     {
       name: GARDEN,
-      summary: 'citizens of a garden of native sessions, their mail and their markers',
+      summary: 'show and change a garden of agent sessions: its citizens, their mail and their markers',
       needs: 'bare',
       load: () => import('./commands/index.ts'),
     },

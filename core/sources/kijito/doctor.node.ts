@@ -212,7 +212,7 @@ export function judgeHive(result: HiveProbe): Finding {
   if (response.defects.length > 0)
     return warn(
       `${address} answers; ${response.defects.join('; ')}`,
-      'correct that entry at the hive; the others are watched',
+      'correct that entry at the hive; all other entries are watched',
     );
   // A hive that listens in one address family is still reached. The finding says it, because other programs may not try both.
   const note = dialed.some(({ is }) => is !== 'connects') && dialed.length > 1 ? `, ${families}` : '';
@@ -225,7 +225,7 @@ function chooseNextStep({ isLocalhost, dialed, token }: HiveProbe, code: FaultCo
     return 'start the hive: nothing listens there, neither at 127.0.0.1 nor at ::1';
   if (code === 'unauthorized')
     return token.is === 'none'
-      ? 'give its token: hivebar config set tokenFile FILE'
-      : 'the token is not accepted: get a valid one from the hive';
+      ? 'set its token: hivebar config set tokenFile FILE'
+      : 'the hive does not accept the token: get a valid one from the hive';
   return FAULTS[code].next;
 }

@@ -166,8 +166,8 @@ export function showInbox({ words }: BrainclawArgs, context: BrainclawContext): 
   const mail = createAgentMailReader(disk.files, directory, (text) => (showsText ? text : '')).read();
   const inboxes = [...(mail?.values() ?? [])].filter((inbox) => agent === undefined || inbox.agent === agent);
   if (agent !== undefined && inboxes.length === 0) {
-    const known = [...(mail?.keys() ?? [])].join(', ') || 'nobody';
-    complain(context, `${agent} has no inbox in ${directory}: there are those of ${known}`);
+    const known = [...(mail?.keys() ?? [])].join(', ') || 'none';
+    complain(context, `${agent} has no inbox in ${directory}; known agents: ${known}`);
     return 1;
   }
   if (context.asJson) {
@@ -185,7 +185,7 @@ export function showInbox({ words }: BrainclawArgs, context: BrainclawContext): 
   if (agent === undefined && rows.length > 0) io.out(formatTable([head, ...rows]));
   for (const { messages, bad } of inboxes) {
     if (agent !== undefined) for (const message of messages) showMessage(context, message);
-    for (const { name, why } of bad) complain(context, `${name} is no message: it ${why}`);
+    for (const { name, why } of bad) complain(context, `${name} is not a message: it ${why}`);
   }
   if (agent !== undefined) io.out(`${inboxes[0]?.pending} pending, ${inboxes[0]?.actionable} actionable\n`);
   return 0;

@@ -55,7 +55,7 @@ async function findProject(disk: Disk, io: Io, host: CommandHost, named: string 
   if (project !== null) return project;
   const watched = await findWatchedProject(disk, await readSettings(host, io), named ?? '');
   if (watched !== null) return watched;
-  throw createRefusal(named ?? cwd, 'is no directory, and no project of the settings has this id', 'unreadable');
+  throw createRefusal(named ?? cwd, 'is neither a directory nor the id of a project in the settings', 'unreadable');
 }
 
 /** Creates a reader of a project's journal, which has read nothing yet. No position is stored. */
@@ -86,8 +86,8 @@ export function loadView(context: BrainclawContext, { flags }: BrainclawArgs): J
 export const NOT_KNOWN = 1;
 
 export const formatJournalOff = ({ store }: Project): string =>
-  `${join(store, 'events')} is not there: the journal of this project is off (journal-off), so nothing is known of its ` +
-  'board; `brainclaw migrate --enable-journal` switches it on';
+  `${join(store, 'events')} does not exist: the journal of this project is off (journal-off), so its board is ` +
+  'unknown; `brainclaw migrate --enable-journal` switches it on';
 
 /** Prints one value as a line of JSON. */
 export function printJson({ io }: Pick<BrainclawContext, 'io'>, value: unknown): void {
@@ -150,7 +150,7 @@ function findProjectAt(disk: Disk, directory: string): Project | null {
     }
     if (at === dirname(at)) break;
   }
-  const why = `neither it nor a directory above it has a ${STORE}, so it is in no project: name one with --project`;
+  const why = `neither it nor a directory above it has a ${STORE}, so it belongs to no project: use --project`;
   throw createRefusal(from, why, 'unreadable');
 }
 

@@ -11,16 +11,16 @@ import {
 
 /** Why a line is no record: a word for scripts and a text for a person. */
 const REFUSALS: Readonly<Record<RecordRefusal, readonly [what: string, says: string]>> = {
-  'not-json': ['not-json', 'a line is no JSON: a record that was torn, or no record, and no writer accounts for it'],
-  'not-utf8': ['cut-utf8', 'a line is no UTF-8: a character was cut'],
-  'not-an-object': ['no-object', 'a line is JSON, and no object'],
+  'not-json': ['not-json', 'a line is not valid JSON, and no writer accounts for it as a torn record'],
+  'not-utf8': ['cut-utf8', 'a line is not valid UTF-8: a character was cut'],
+  'not-an-object': ['no-object', 'a line is JSON but not an object'],
   version: ['wrong-version', 'a record is not of version 2'],
-  seq: ['bad-seq', 'a record has a seq that is no whole number above 0 that JSON keeps'],
-  'seq-too-far': ['far-seq', `a record is more than ${FAR} ahead of all others, and is not believed`],
+  seq: ['bad-seq', 'the seq of a record is not a whole number above 0 that JSON can hold'],
+  'seq-too-far': ['far-seq', `a record is more than ${FAR} ahead of all others, and is ignored`],
   action: ['no-action', 'a record has no action'],
   'item-type': ['no-item-type', 'a record has no item_type'],
   field: ['bad-field', 'a record has a field of the wrong type'],
-  payload: ['bad-payload', 'a record has a payload that is no object'],
+  payload: ['bad-payload', 'the payload of a record is not an object'],
   'too-long': ['too-long', `a line is over ${MOST_LINE} bytes long`],
 };
 
@@ -56,7 +56,7 @@ function checkSegments({ segments, replay, decoys, base }: JournalView): readonl
       'defect',
       'missing-segment',
       missing.length,
-      'no segment holds these: the board lacks what they did',
+      'no segment contains these records, so the board lacks their changes',
       lost,
     ),
     ...createFindings('note', 'from-checkpoint', base === null ? 0 : 1, `the board begins at seq ${base?.seq}`, [
@@ -66,7 +66,7 @@ function checkSegments({ segments, replay, decoys, base }: JournalView): readonl
       'note',
       'unfinished-line',
       open.length,
-      'the last line has no end: it is being written, or torn',
+      'the last line is incomplete: it is being written, or torn',
       places(open),
     ),
     ...createFindings(
@@ -76,7 +76,7 @@ function checkSegments({ segments, replay, decoys, base }: JournalView): readonl
       'an older segment ends in the middle of a line',
       places(old),
     ),
-    ...createFindings('note', 'decoy', decoys.length, 'is called like a segment and is none', decoys),
+    ...createFindings('note', 'decoy', decoys.length, 'a file has the name of a segment but is not one', decoys),
     ...createFindings(
       'note',
       'registry-partial',
@@ -96,7 +96,7 @@ function checkLines({ replay }: JournalView): readonly BrainclawFinding[] {
     const [code, says] = REFUSALS[why];
     return createFindings('defect', code, (skippedBy[why] ?? 0) - (adjudicatedBy[why] ?? 0), says, places(why, false));
   });
-  const says = 'a line is no whole record, and a writer accounts for it';
+  const says = 'a line is not a complete record, and a writer accounts for it';
   return [...unexplained, ...createFindings('note', 'adjudicated-tear', adjudicated, says, places(null, true))];
 }
 
@@ -116,8 +116,19 @@ function checkRecordOrder({ replay, base }: JournalView, inspected: InspectionRe
       'two records share a seq: the later line wins',
       otherAgain.last.map(formatPlace),
     ),
-    ...createFindings('note', 'duplicate', sameAgain.count, 'a record is there twice', sameAgain.last.map(formatPlace)),
-    ...createFindings('note', 'late-duplicate', Math.max(0, uncompared), 'a seq comes again long after: not compared'),
+    ...createFindings(
+      'note',
+      'duplicate',
+      sameAgain.count,
+      'a record is stored twice',
+      sameAgain.last.map(formatPlace),
+    ),
+    ...createFindings(
+      'note',
+      'late-duplicate',
+      Math.max(0, uncompared),
+      'a seq appears again much later; the records were not compared',
+    ),
     ...createFindings('defect', 'seq-gap', missingSeqs, 'no record has these seqs', spans),
     ...createFindings('note', 'seq-repair', seqRepairs, 'a writer found meta.json behind, and repaired it'),
     ...createFindings(
@@ -131,10 +142,10 @@ function checkRecordOrder({ replay, base }: JournalView, inspected: InspectionRe
       'defect',
       'revision-back',
       revisionsBack.count,
-      'a revision is not above the one before',
+      'a revision is not above the previous one',
       revisionsBack.last.map(formatBreak),
     ),
-    ...createFindings('note', 'unfollowed', unfollowed, 'records of more items than are compared'),
+    ...createFindings('note', 'unfollowed', unfollowed, 'there are records of more items than can be compared'),
   ];
 }
 
@@ -144,7 +155,7 @@ function checkClasses(
 ): readonly BrainclawFinding[] {
   const { unknownActions } = replay.diagnosis;
   const actions = Object.entries(unknownActions).map(([action, count]) => `${action}, ${count}`);
-  const sizes = payloadRefs.last.map((ref) => `${formatPlace(ref)}, ${ref.bytes ?? 'unsaid'} bytes`);
+  const sizes = payloadRefs.last.map((ref) => `${formatPlace(ref)}, ${ref.bytes ?? 'unknown'} bytes`);
   const kinds = Object.keys(VIOLATIONS) as (keyof typeof VIOLATIONS)[];
   const unknownCount = Object.values(unknownActions).reduce((sum, count) => sum + count, 0);
   return [
@@ -156,7 +167,7 @@ function checkClasses(
       'defect',
       'payload-elsewhere',
       payloadRefs.count,
-      `a payload is not in its line: ${payloadRefBytes} bytes, all in all, that the board lacks`,
+      `a payload is not in its line, so the board lacks ${payloadRefBytes} bytes in total`,
       sizes,
     ),
     ...createFindings(

@@ -96,8 +96,7 @@ function examineJournal({ disk, project }: BrainclawContext): BrainclawExaminati
   }
   const { view } = journal;
   if (view === null) {
-    const says =
-      'the journal is off: nothing is known of the board; `brainclaw migrate --enable-journal` switches it on';
+    const says = 'the journal is off, so the board is unknown; `brainclaw migrate --enable-journal` switches it on';
     return { findings: createFindings('note', 'journal-off', 1, says), journal: null };
   }
   if (view.base !== null) met.add(view.base.name); // the base's last record comes before all records that are applied
@@ -162,7 +161,7 @@ function checkMeta(
   { revisions }: InspectionReport,
 ): readonly BrainclawFinding[] {
   if (read.is === 'absent')
-    return createFindings('note', 'meta-missing', 1, `${META} is missing: the next writer makes it anew`);
+    return createFindings('note', 'meta-missing', 1, `${META} is missing: the next writer creates it again`);
   if (read.is === 'refused') return createFindings('defect', 'meta-broken', 1, `${META} ${read.why}`);
   const { nextSeq, activeSegment, revisions: statedRevisions } = read.meta;
   const next = (replay.cursor?.seq ?? 0) + 1;
@@ -220,7 +219,7 @@ function checkCheckpoints(
     .filter(({ name }) => !met.has(name))
     .map(({ name }) => `${name} the journal does not have the record it ends with`);
   const refusals = [...refused.map(({ name, why }) => `${name} ${why}`), ...foreign];
-  return createFindings('defect', 'checkpoint-refused', refusals.length, 'a checkpoint is not believed', refusals);
+  return createFindings('defect', 'checkpoint-refused', refusals.length, 'a checkpoint is rejected', refusals);
 }
 
 /** Checks for files in the inboxes of agents that are not messages. */
@@ -230,7 +229,7 @@ function checkMail(inboxes: readonly AgentInbox[]): readonly BrainclawFinding[] 
     'defect',
     'bad-mail',
     bad.length,
-    'a file in an inbox is no message: the store passes it over',
+    'a file in an inbox is not a message, and brainclaw skips it',
     bad,
   );
 }
@@ -242,7 +241,7 @@ function checkForeignInboxes(directories: readonly string[], agents: ReadonlySet
     'note',
     'no-inbox',
     foreign.length,
-    'is beside the inboxes, and no agent is called so',
+    'is beside the inboxes, but no agent has this name',
     foreign,
   );
 }
@@ -267,7 +266,7 @@ function checkOlderDeliveries(
     'note',
     'older-delivery',
     deliveries.length,
-    'a task lies where an older brainclaw put it: it is not counted',
+    'a task is in a place that only an older brainclaw used, and is not counted',
     deliveries,
   );
 }

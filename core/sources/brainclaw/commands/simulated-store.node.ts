@@ -39,7 +39,7 @@ function clear(root: string): void {
   const stat = lstatSync(root, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isDirectory() || !isOurs(join(root, MARKER))) {
-    throw createRefusal(root, 'is there, and was not made by simulate: name another folder with --to', 'unwritable');
+    throw createRefusal(root, 'exists and was not written by simulate: use another folder with --to', 'unwritable');
   }
   rmSync(root, { recursive: true });
 }

@@ -56,7 +56,7 @@ async function tailOnce(context: BrainclawContext, journal: JournalReader, colle
     return NOT_KNOWN;
   }
   const { records, skips } = collector.take(null, false);
-  if (skips > 0) complain(context, `left out ${skips} lines that are no records: hivebar brainclaw doctor names them`);
+  if (skips > 0) complain(context, `skipped ${skips} lines that are not records: see hivebar brainclaw doctor`);
   const output = await context.host.openOutput();
   await output.write(formatRecords(context, records), { aborted: false });
   return 0;
@@ -85,7 +85,7 @@ async function tailFollowing(
       failure = refreshed;
     } else {
       failure = '';
-      if (refreshed.is === 'off' && !isOff) complain(context, `${formatJournalOff(context.project)}; it is waited for`);
+      if (refreshed.is === 'off' && !isOff) complain(context, `${formatJournalOff(context.project)}; waiting for it`);
       isOff = refreshed.is === 'off';
       const batch = takeBatch(journal, collector, refreshed);
       reportSkips(context, refreshed, batch, isFirst);
@@ -114,7 +114,7 @@ function takeBatch(journal: JournalReader, collector: TailCollector, refreshed: 
 }
 
 function reportWatching(context: BrainclawContext, changes: JournalChanges): void {
-  if (!changes.isWatched) complain(context, 'nothing tells of changes here: the journal is looked at every 10 s');
+  if (!changes.isWatched) complain(context, 'this file system reports no changes: checking the journal every 10 s');
 }
 
 function reportSkips(
@@ -127,9 +127,9 @@ function reportSkips(
     complain(context, `the journal was read from its start again (${refreshed.why}): ${refreshed.records} records`);
   }
   if (isFirst && skips > 0) {
-    complain(context, `left out ${skips} lines that are no records: hivebar brainclaw doctor names them`);
+    complain(context, `skipped ${skips} lines that are not records: see hivebar brainclaw doctor`);
   } else if (refreshed.is === 'grown') {
-    for (const { segment, byte, why } of skipped) complain(context, `left out a line of ${segment} at ${byte}: ${why}`);
+    for (const { segment, byte, why } of skipped) complain(context, `skipped a line of ${segment} at ${byte}: ${why}`);
     if (skips > skipped.length) complain(context, `and ${skips - skipped.length} more`);
   }
 }

@@ -1,27 +1,42 @@
 import { type CommandSchema, type ParsedValues, parseCommandLine, toUsageFault } from '../../../command/index.ts';
 
-const takesId = { type: 'string', value: 'GID', required: true, help: 'a citizen: 20260614T100151-bedab4' } as const;
-const FORCE = { type: 'boolean', help: 'also to a backend that reads no mailbox' } as const;
+const FORCE_WRITE = {
+  type: 'boolean',
+  help: 'write schema 3 beside older records, although entwurf then refuses all writes',
+} as const;
+const takesId = {
+  type: 'string',
+  value: 'GID',
+  required: true,
+  help: 'garden id of the citizen, for example 20260614T100151-bedab4',
+} as const;
+const FORCE = { type: 'boolean', help: 'send even if its backend reads no mailbox' } as const;
 const AS = {
   type: 'string',
   value: 'GID',
-  help: 'who you are (default: HIVEBAR_PERSONA, else the marker of a process above this one)',
+  help: 'your garden id (default: HIVEBAR_PERSONA, else the citizen whose marker names a parent process of this command)',
 } as const;
 const CWD = {
   type: 'string',
   value: 'DIR',
   completes: 'file',
-  help: 'where it works (default: the current folder)',
+  help: 'its working directory (default: the current folder)',
 } as const;
 const toggle = (help: string) => ({ type: 'boolean', help }) as const;
 const value = (placeholder: string, help: string) => ({ type: 'string', value: placeholder, help }) as const;
-const SESSION = { type: 'string', value: 'ID', required: true, help: 'what the harness calls the session' } as const;
+const SESSION = {
+  type: 'string',
+  value: 'ID',
+  required: true,
+  help: 'the id that the agent program gave the session',
+} as const;
 
 export const GARDEN_SCHEMA = {
   name: 'garden',
   about: [
-    'Citizens of a garden of native sessions, their mail and their markers, as entwurf keeps them: reads its records of',
-    'schema 1, 2 and 3. The watcher writes nothing there; these commands do what they say.',
+    'Shows and changes a garden: a store in which entwurf registers agent sessions as citizens, with their mail and markers.',
+    'It supports records of schema 1, 2 and 3. Hivebar only reads the store, except when you run record upsert, mail send,',
+    'mail read or marker write.',
   ],
   flags: {
     store: {
@@ -34,7 +49,7 @@ export const GARDEN_SCHEMA = {
   },
   verbs: {
     'record upsert': {
-      help: 'make a native session a citizen, or bring its record up to date',
+      help: 'register a session as a citizen, or update its record',
       flags: {
         backend: {
           type: 'string',
@@ -45,85 +60,92 @@ export const GARDEN_SCHEMA = {
         },
         session: SESSION,
         cwd: CWD,
-        model: value('NAME', 'its model; without the flag it stays as it is, and so with the next ones'),
-        'no-model': toggle('it has no model'),
-        transcript: { type: 'string', value: 'FILE', completes: 'file', help: 'its transcript' },
-        'no-transcript': toggle('it has no transcript'),
-        parent: value('GID', 'the citizen that started it'),
-        'no-parent': toggle('it has no parent'),
-        entwurf: toggle('it is an entwurf'),
-        'no-entwurf': toggle('it is no entwurf'),
+        model: value('NAME', 'its model; without this flag the value is kept, as for the flags below'),
+        'no-model': toggle('clear the model'),
+        transcript: { type: 'string', value: 'FILE', completes: 'file', help: 'the path of its transcript' },
+        'no-transcript': toggle('clear the transcript'),
+        parent: value('GID', 'garden id of the citizen that started it'),
+        'no-parent': toggle('clear the parent'),
+        entwurf: toggle('mark it as an entwurf'),
+        'no-entwurf': toggle('clear the mark of an entwurf'),
         schema: {
           type: 'string',
           value: '2|3',
           completes: ['2', '3'],
-          help: 'what is written (default: 2); 3 is never rewritten as 2',
+          help: 'schema to write (default: that of the record, else of the store, else 2); a record is never downgraded',
         },
-        force: FORCE,
+        force: FORCE_WRITE,
       },
     },
-    'record get': { help: 'one citizen', flags: { id: takesId } },
+    'record get': { help: 'show one citizen', flags: { id: takesId } },
     'record list': {
-      help: 'every citizen, and every record file that is none',
+      help: 'list all citizens, and record files that are invalid',
       aliases: ['list'],
-      flags: { 'seed-compat': toggle('as the previous generation lists: schemas 1 and 2, duplicates as two') },
+      flags: {
+        'seed-compat': toggle(
+          'list as the previous generation of entwurf did: schemas 1 and 2, duplicates as two citizens',
+        ),
+      },
     },
-    'record scan': { help: 'the citizen of a native session', flags: { session: SESSION } },
+    'record scan': { help: 'find the citizen of a session', flags: { session: SESSION } },
     'mail send': {
-      help: 'a message; TEXT, else from stdin',
+      help: 'send a message; without TEXT it is read from stdin',
       positionals: { words: { value: 'TEXT', optional: true, many: true } },
-      flags: { id: takesId, force: FORCE, queue: toggle('also when no active receiver would be woken'), as: AS },
+      flags: { id: takesId, force: FORCE, queue: toggle('send even if no active receiver would be woken'), as: AS },
     },
-    'mail peek': { help: 'what waits; changes nothing', flags: { id: takesId } },
+    'mail peek': { help: 'show unread messages; changes nothing', flags: { id: takesId } },
     'mail read': {
-      help: 'what waits, and it is read from then on',
+      help: 'show unread messages and archive them as read',
       flags: {
         id: takesId,
         as: AS,
-        'not-mine': toggle('the box of another: its mail is not told to it any more'),
+        'not-mine': toggle('read the mailbox of another citizen, which will no longer get these messages'),
       },
     },
-    'receipt show': { help: 'the last times of a citizen', flags: { id: takesId } },
-    peers: { help: 'who can be written to, and what it takes' },
+    'receipt show': {
+      help: 'show when mail was last sent to, delivered to and read by a citizen',
+      flags: { id: takesId },
+    },
+    peers: { help: 'list the citizens that can get mail, and the flag that mail send needs' },
     'marker write': {
-      help: 'say that a process is woken by the mail of a citizen, or sends as it',
+      help: 'record that mail of a citizen wakes a process (receiver), or that a process sends as the citizen (sender)',
       positionals: { kind: { value: 'receiver|sender', optional: true, completes: ['receiver', 'sender'] } },
       flags: {
         id: takesId,
-        pid: { type: 'string', value: 'PID', required: true, help: 'which process' },
+        pid: { type: 'string', value: 'PID', required: true, help: 'the id of the process' },
         provenance: {
           type: 'string',
           value: 'WHY',
           completes: ['session-start', 'cwd-changed', 'file-changed'],
-          help: 'of a receiver: session-start (the default), cwd-changed or file-changed',
+          help: 'for a receiver: session-start (the default), cwd-changed or file-changed',
         },
-        'owner-kind': value('NAME', 'of a receiver (default: claude-code-cli)'),
+        'owner-kind': value('NAME', 'for a receiver (default: claude-code-cli)'),
         cwd: CWD,
       },
     },
     'marker show': {
-      help: 'who sends and who is woken, and whether they live',
-      flags: { id: value('GID', 'only this citizen') },
+      help: 'list senders and receivers, and whether their processes run',
+      flags: { id: value('GID', 'only markers of this citizen') },
     },
     doctor: {
-      help: 'exit 0: certified; 1: defects; 3: the store cannot be read',
+      help: 'check the store. Exit 0: no defects; 1: defects; 3: it cannot be read',
       flags: {
         capabilities: {
           type: 'string',
           value: 'FILE',
           completes: 'file',
-          help: 'also this registry (default: pi/entwurf-capabilities.json in this folder, if there is one)',
+          help: 'also check this registry (default: pi/entwurf-capabilities.json in this folder, if it exists)',
         },
       },
     },
-    status: { help: 'what waits for whom' },
-    prune: { help: 'what may be deleted by hand; deletes nothing' },
-    'id new': { help: 'a garden id that nobody has' },
+    status: { help: 'show unread mail per citizen' },
+    prune: { help: 'list files that may be deleted by hand; deletes nothing' },
+    'id new': { help: 'print a new garden id that no record has' },
   },
   examples: [
-    { run: 'hivebar garden status', does: 'what waits for whom, and who lives' },
+    { run: 'hivebar garden status', does: 'who has unread mail, and which agents run' },
     { run: 'hivebar garden mail send --id 20260614T100151-bedab4 --queue "please review"', does: 'one message' },
-    { run: 'hivebar garden doctor --store ~/.pi/agent --json', does: 'is the store in order?' },
+    { run: 'hivebar garden doctor --store ~/.pi/agent --json', does: 'check the store' },
   ],
 } as const satisfies CommandSchema;
 

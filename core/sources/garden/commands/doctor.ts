@@ -85,7 +85,7 @@ function checkRegistry({ hand }: GardenContext, named: string | undefined): read
   const read = readCapabilities(hand.disk, filename);
   switch (read.is) {
     case 'absent':
-      return named === undefined ? [] : [{ filename, message: 'is not there' }];
+      return named === undefined ? [] : [{ filename, message: 'does not exist' }];
     case 'defect':
       return [{ filename, message: read.why }];
     case 'capabilities':
@@ -98,7 +98,7 @@ type AnyObservedMarker = ObservedMarker<Parameters<typeof isMarkerOfRecord>[0]>;
 function findImplausible(observed: readonly AnyObservedMarker[]): readonly Defect[] {
   return observed.flatMap(({ filename, marker, owner }) =>
     owner === 'implausible'
-      ? [{ filename, message: `its owner is process ${marker.ownerPid}, which owns no session` }]
+      ? [{ filename, message: `its owner is process ${marker.ownerPid}, which cannot own a session` }]
       : [],
   );
 }
@@ -111,7 +111,7 @@ function findIdle({ citizens }: GardenView, observed: readonly AnyObservedMarker
     const record = records.get(marker.gardenId);
     const other = isMarkerOfRecord(marker, record)
       ? []
-      : [record === undefined ? 'its citizen is not here' : 'it is of another session than its record'];
+      : [record === undefined ? 'its citizen does not exist' : 'it belongs to another session than its record'];
     const message = [...ended, ...other].join('; ');
     return message === '' ? [] : [{ filename, message }];
   });
@@ -120,7 +120,7 @@ function findIdle({ citizens }: GardenView, observed: readonly AnyObservedMarker
 function findNoDrain({ citizens, agents }: GardenView): readonly Defect[] {
   return citizens.flatMap(({ record: { gardenId, backend }, box }) =>
     agents.get(gardenId)?.reasons.includes('no-drain') && box.is === 'box'
-      ? [{ filename: gardenId, message: `${box.unread.length} unread in its box, which ${backend} does not read` }]
+      ? [{ filename: gardenId, message: `${box.unread.length} unread in its mailbox, which ${backend} does not read` }]
       : [],
   );
 }
@@ -168,15 +168,18 @@ async function findTemps({ places, hand, asks }: GardenContext): Promise<readonl
   );
   const processes = await asks.readProcesses(tempFiles.map(({ pid }) => pid));
   return tempFiles.map(({ path, pid }) => {
-    if (!isPlausible(pid)) return { path, why: 'a temporary file; leave it while anybody writes' };
+    if (!isPlausible(pid)) return { path, why: 'a temporary file: keep it while a program writes to the store' };
     const isGone = processes.get(pid)?.is === 'gone';
-    return { path, why: isGone ? `left behind by process ${pid}` : `a process ${pid} runs: leave it while it writes` };
+    return {
+      path,
+      why: isGone ? `left behind by process ${pid}` : `process ${pid} still runs: keep this file while it writes`,
+    };
   });
 }
 
 const ENDED: Readonly<Partial<Record<OwnerState, string>>> = {
   dead: 'a marker whose owner has ended',
-  implausible: 'a marker with an owner that owns no session',
+  implausible: 'a marker whose owner cannot own a session',
 };
 
 async function findPrunableMarkers(context: GardenContext): Promise<readonly Prunable[]> {
@@ -188,7 +191,7 @@ async function findPrunableMarkers(context: GardenContext): Promise<readonly Pru
       return why === undefined ? [] : [{ path: join(directory, filename), why }];
     });
   const listSpoilt = (directory: string, errors: readonly Defect[]): readonly Prunable[] =>
-    errors.map(({ filename, message }) => ({ path: join(directory, filename), why: `no marker: ${message}` }));
+    errors.map(({ filename, message }) => ({ path: join(directory, filename), why: `not a marker: ${message}` }));
   return [
     ...[...listOwned(places.receivers, receivers), ...listSpoilt(places.receivers, receiverErrors)],
     ...[...listOwned(places.senders, senders), ...listSpoilt(places.senders, senderErrors)],
@@ -208,6 +211,6 @@ function findPrunableBoxes({ places, hand }: GardenContext): readonly Prunable[]
   return findStrays(hand.disk, places.mailbox, new Set(named)).boxes.map((gardenId) => {
     const box = readBox(hand.disk, places.mailbox, gardenId);
     const waits = box.is === 'refused' ? box.why : formatWaiting(countUnread(box) ?? 0);
-    return { path: join(places.mailbox, gardenId), why: `a box without a citizen; ${waits}` };
+    return { path: join(places.mailbox, gardenId), why: `a mailbox without a citizen; ${waits}` };
   });
 }

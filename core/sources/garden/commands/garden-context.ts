@@ -43,7 +43,7 @@ export function createContext({ flags }: GardenArgs, io: Io, host: CommandHost):
 export function reportMissingStore({ io, places, hand }: GardenContext): void {
   const { sessions, mailbox, senders, receivers } = places;
   if ([sessions, mailbox, senders, receivers].some((path) => readStat(hand.disk, path) !== null)) return;
-  io.err(`${NAME}: there is no store yet: no ${displayName(sessions)}, nor anything beside it\n`);
+  io.err(`${NAME}: there is no store yet: ${displayName(sessions)} does not exist, nor anything beside it\n`);
 }
 
 /** Prints one value as a line of JSON. */

@@ -87,14 +87,14 @@ async function findRefusal(
   const { gardenId, backend } = record;
   if (CAPABILITIES[backend].wakeMode === 'direct-inject') {
     if (force) return null;
-    return `${gardenId} is of ${backend}, which reads no mailbox: the message would wait for ever; --force puts it there`;
+    return `${gardenId} uses ${backend}, which reads no mailbox: the message would wait forever; use --force to send it anyway`;
   }
   if (queue) return null;
   const { agents } = await readStoreLiveness(hand.disk, places, asks, [record], new Map());
   const agent = agents.get(gardenId);
   if (agent?.is === 'live') return null;
   const why = agent === undefined ? '' : ` (${[agent.is, ...agent.reasons].join(', ')})`;
-  return `${gardenId} has no active receiver${why}: nobody would be woken; --queue lets the message wait`;
+  return `${gardenId} has no active receiver${why}: no agent would be woken; use --queue to let the message wait`;
 }
 
 export function peekMail({ flags }: GardenArgs, context: GardenContext): number {
@@ -135,11 +135,11 @@ export async function readMail({ flags }: GardenArgs, context: GardenContext): P
   if (flags['not-mine'] !== true) {
     const callers = await findCallers(context, flags.as, gardenId);
     if (!callers.includes(gardenId)) {
-      const identity = callers.length === 0 ? 'it is not known who you are' : `you are ${callers.join(' and ')}`;
+      const identity = callers.length === 0 ? 'cannot tell who you are' : `you are ${callers.join(' and ')}`;
       complain(
         context,
-        `${identity}, and what you read of ${gardenId} is not told to it any more: ` +
-          `--as ${gardenId} if that is you, mail peek to look only, --not-mine to read it all the same`,
+        `${identity}, and ${gardenId} will no longer get what you read: ` +
+          `use --as ${gardenId} if that is you, mail peek to only look, or --not-mine to read it anyway`,
       );
       return 1;
     }

@@ -42,7 +42,7 @@ export async function findMarkers({ places, hand, asks }: GardenContext): Promis
       const gardenId = filename.slice(0, -'.json'.length);
       const read = isGardenId(gardenId)
         ? readReceiver(hand.disk, places.receivers, gardenId)
-        : ({ is: 'defect', why: 'is not named like the marker of a citizen' } as const);
+        : ({ is: 'defect', why: 'does not have the name of a marker' } as const);
       if (read.is === 'defect') receiverErrors.push({ filename, message: read.why });
       return read.is === 'marker' ? [{ filename, marker: read.marker }] : [];
     });
@@ -86,7 +86,7 @@ export async function writeMarker({ words, flags }: GardenArgs, context: GardenC
           ownerKind: flags['owner-kind'],
         });
   if (context.asJson) printJson(context, { kind, gardenId, ownerPid, path });
-  else io.out(`${gardenId} has the ${kind} ${ownerPid}\n`);
+  else io.out(`${gardenId} now has process ${ownerPid} as its ${kind}\n`);
   return 0;
 }
 

@@ -53,7 +53,10 @@ export function upsertRecord({ flags }: GardenArgs, context: GardenContext): num
     upsert(hand, places, input, schema, flags.force === true),
   );
   if (done.is === 'held') {
-    complain(context, `another upsert is at work on this store for over ${LOCK_WAIT_MS / 1000} s: nothing was written`);
+    complain(
+      context,
+      `timed out after ${LOCK_WAIT_MS / 1000} s: another upsert holds the lock of this store; nothing was written`,
+    );
     return 1;
   }
   const { action, record, path, skipped } = done.value;
@@ -123,7 +126,7 @@ export function printNewId(context: GardenContext): number {
     else io.out(`${gardenId}\n`);
     return 0;
   }
-  complain(context, `no free garden id in ${MINTINGS} tries`);
+  complain(context, `found no free garden id in ${MINTINGS} tries`);
   return 1;
 }
 
@@ -235,11 +238,11 @@ function listStrays(
   const { boxes, others: misnamed } = findStrays(hand.disk, places.mailbox, citizens);
   const ofBoxes = boxes.map((gardenId) => {
     const box = readBox(hand.disk, places.mailbox, gardenId);
-    const whose = spoilt.has(gardenId) ? 'its record is a defect' : 'a box without a citizen';
+    const whose = spoilt.has(gardenId) ? 'its record is invalid' : 'a mailbox without a citizen';
     const waits = box.is === 'refused' ? box.why : formatWaiting(countUnread(box) ?? 0);
     return { filename: gardenId, message: `${whose}; ${waits}` };
   });
-  return [...ofBoxes, ...misnamed.map((filename) => ({ filename, message: 'is not named like the box of a citizen' }))];
+  return [...ofBoxes, ...misnamed.map((filename) => ({ filename, message: 'does not have the name of a mailbox' }))];
 }
 
 export function formatWaiting(unread: number): string {
