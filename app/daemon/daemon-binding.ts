@@ -37,12 +37,13 @@ export function readDaemonBinding(
   { run }: Pick<Dirs, 'run'>,
 ): DaemonBinding {
   const installed = readDaemonConfig(disk, places);
-  if (installed === null) throw createConfigFault(places.config, 'is not there; hivebar daemon install makes it');
+  if (installed === null)
+    throw createConfigFault(places.config, 'does not exist; create it with hivebar daemon install');
   const project = resolve(plan.project);
   if (resolve(installed.project) !== project) {
     throw createConfigFault(
       places.config,
-      `the daemon ${places.name} is bound to the project ${installed.project}, not to ${project}; wrap it, and install it for the other`,
+      `the daemon ${places.name} is bound to the project ${installed.project}, not to ${project}; run hivebar daemon wrap ${places.name}, then install it for ${project}`,
     );
   }
   const config: DaemonConfig = {
@@ -79,7 +80,7 @@ export function readDaemonBinding(
 
 function readObserveToken(disk: Disk, { observeToken: path }: DaemonPlaces): string {
   const token = readDaemonToken(disk, path);
-  if (token === null) throw createConfigFault(path, 'is not there; hivebar daemon install makes it');
+  if (token === null) throw createConfigFault(path, 'does not exist; create it with hivebar daemon install');
   return token;
 }
 
@@ -87,7 +88,7 @@ function readObserveToken(disk: Disk, { observeToken: path }: DaemonPlaces): str
 export function readLocalBase(disk: Disk, run: string): string {
   const bytes = readPrivate(disk, join(run, 'port'), LONGEST_PORT);
   const port = bytes === null ? '' : Buffer.from(bytes).toString('latin1').trim();
-  if (!/^\d+$/.test(port)) throw new Error('the tray process, which is the upstream, does not run');
+  if (!/^\d+$/.test(port)) throw new Error('the tray process, which is the upstream, is not running');
   return `http://127.0.0.1:${port}`;
 }
 
@@ -155,7 +156,9 @@ export async function attachProject({
     const text = JSON.stringify({ project, at: formatIso(machine.clock.now()) });
     writeAtomically(machine.disk, machine.random, record, `${text}\n`);
   } catch (error) {
-    failed(`the project is not prepared: ${toFault(error, { is: 'machine', key: `daemon:${places.name}` }).message}`);
+    failed(
+      `the project could not be prepared: ${toFault(error, { is: 'machine', key: `daemon:${places.name}` }).message}`,
+    );
   }
   return env;
 }
@@ -168,7 +171,7 @@ function enterVenv(
 ): DaemonEnv {
   const venv = join(project, '.venv');
   if (disk.files.lstat(venv)?.kind === 'directory') return toVenvEnv(env, venv, os);
-  failed(`${venv} is no directory: its environment is not activated`);
+  failed(`${venv} is not a directory, so the virtual environment is not activated`);
   return env;
 }
 
@@ -188,9 +191,9 @@ function formatExit(ended: Exclude<Awaited<ReturnType<Machine['spawn']['run']>>,
     case 'exited':
       return `ended with ${ended.code}: ${ended.stderr.trim().split('\n').at(-1) ?? ''}`;
     case 'killed':
-      return `was ended by ${ended.signal}`;
+      return `was killed by ${ended.signal}`;
     case 'timeout':
-      return `took longer than ${WITHIN_MS / 60_000} min`;
+      return `timed out after ${WITHIN_MS / 60_000} min`;
     case 'not-started':
       return ended.why;
   }

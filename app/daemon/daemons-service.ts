@@ -156,14 +156,17 @@ function superviseDaemons(
   ): Promise<DaemonExit | 'looked after'> {
     const isOurs = !isHeld(disk, places);
     const daemon = isOurs ? startDaemon(config, env) : adoptDaemon(places, changed);
-    log.info(`the daemon ${name} ${isOurs ? 'was started' : 'runs already, and is supervised'} (pid ${daemon.pid})`);
+    log.info(
+      `the daemon ${name} ${isOurs ? 'was started' : 'was running already and is supervised now'} (pid ${daemon.pid})`,
+    );
     const exit = await Promise.race([daemon.ended, waitForAbort(changed)]);
     if (exit !== null && daemon.isGone()) {
       const isSecond = exit.is === 'code' && exit.code === 0 && isHeld(disk, places); // that daemon is adopted then
       return isSecond ? 'looked after' : exit;
     }
     const end = await endDaemon(places, stop.aborted ? 'tray quits' : 'changed', daemon, clock);
-    if (end === 'stayed') log.error(`the daemon ${name} still runs after it was asked to end, terminated and killed`);
+    if (end === 'stayed')
+      log.error(`the daemon ${name} could not be stopped: it still runs after a request to end, SIGTERM and SIGKILL`);
     else log.info(`the daemon ${name} was ended: ${end}`);
     return 'looked after';
   }
@@ -186,7 +189,7 @@ function superviseDaemons(
   ): Promise<number> {
     const how = `the daemon ${daemon.name} ${formatExit(exit)}`;
     if (decision.is === 'again') {
-      log.warn(`${how}: it is started again in ${(decision.ms / 1000).toFixed(1)} s`);
+      log.warn(`${how}; it restarts in ${(decision.ms / 1000).toFixed(1)} s`);
       await clock.sleep(decision.ms, changed);
       return changed.aborted ? 0 : decision.failures;
     }
@@ -218,7 +221,7 @@ function formatExit(exit: DaemonExit): string {
     case 'code':
       return `ended with ${exit.code}`;
     case 'signal':
-      return `was ended by ${exit.signal}`;
+      return `was killed by ${exit.signal}`;
     case 'not-started':
       return `could not be started (${exit.why})`;
     case 'unknown':

@@ -63,7 +63,7 @@ test('what one channel accepted is a ring, and what none accepted is none', asyn
   assert.equal(fs.readFileSync(both.file, 'utf8').split('\n').length, 2);
   fs.rmSync(both.file);
   fs.mkdirSync(both.file);
-  await assert.rejects(person.notify(), /the notification was not shown/);
+  await assert.rejects(person.notify(), /no channel accepted the notification/);
 });
 
 test('without notify-send a channel of the settings is enough; with neither, nobody can be notified', async (t) => {

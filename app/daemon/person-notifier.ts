@@ -60,14 +60,14 @@ export function openPersonNotifier({ tenant, identity }: DaemonConfig, machine: 
       const sent = open.map(async ({ channel, queue, trouble }) => {
         try {
           await queue.send(notification);
-          trouble.clear(`the channel ${channel.name} takes notifications again`);
+          trouble.clear(`the channel ${channel.name} accepts notifications again`);
         } catch (error) {
           trouble.raise(`the channel ${channel.name} refused a notification: ${String(error)}`);
           throw error;
         }
       });
       await Promise.any(sent).catch(() => {
-        throw new Error('the notification was not shown');
+        throw new Error('no channel accepted the notification');
       });
     },
     async [Symbol.asyncDispose]() {
@@ -83,14 +83,16 @@ function chooseTextBackend({ env, os, spawn }: Machine): OpenBackend {
   );
   switch (os) {
     case 'win32':
-      return createOffBackend('a daemon shows no banner on Windows');
+      return createOffBackend('a daemon cannot show notifications on Windows');
     case 'darwin': {
       const file = programOnPath('osascript', env, os, ['/usr/bin']);
-      return file === null ? createOffBackend('no osascript') : createOsascriptBackend(file, own, spawn, false);
+      return file === null
+        ? createOffBackend('osascript was not found')
+        : createOsascriptBackend(file, own, spawn, false);
     }
     default: {
       const file = programOnPath('notify-send', env, os);
-      return file === null ? createOffBackend('no notify-send') : createTextBackend(file, own, spawn);
+      return file === null ? createOffBackend('notify-send was not found') : createTextBackend(file, own, spawn);
     }
   }
 }

@@ -85,7 +85,7 @@ export function openDaemonKeys(disk: Disk, directory: string, log: Log): DaemonK
   }
 
   function failed(path: string, error: unknown): void {
-    if (!failing.has(path)) log.warn(`a token is not taken: ${error instanceof Error ? error.message : String(error)}`);
+    if (!failing.has(path)) log.warn(`a token is ignored: ${error instanceof Error ? error.message : String(error)}`);
     failing.add(path);
   }
 

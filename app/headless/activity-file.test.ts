@@ -87,18 +87,18 @@ describe('the activity file', () => {
     file.publishSoon();
     const text = files.text('seen.json');
     for (const [name, content, hive, why] of [
-      ['another hive', text, OTHER, 'of another hive'],
-      ['torn', text.slice(0, -9), HIVE, 'no whole activity report'],
-      ['foreign', '[]', HIVE, 'no whole activity report'],
-      ['empty', '', HIVE, 'no whole activity report'],
-      ['an older one', text.replace(/"identity":.*?\]\]\],/, ''), HIVE, 'it does not say of which hive it is'],
+      ['another hive', text, OTHER, 'it belongs to another hive'],
+      ['torn', text.slice(0, -9), HIVE, 'it is not a complete activity report'],
+      ['foreign', '[]', HIVE, 'it is not a complete activity report'],
+      ['empty', '', HIVE, 'it is not a complete activity report'],
+      ['an older one', text.replace(/"identity":.*?\]\]\],/, ''), HIVE, 'it does not name its hive'],
     ] as const) {
       files.write('seen.json', content);
       const { file, lines } = observing(files, 0, hive);
       file.publishSoon();
       assert.equal(sentIn(files), null, name);
       assert.equal(lines.length, 1, name);
-      assert.match(lines.join(), new RegExp(`seen.json: ${why}: what was seen before is not known any more`), name);
+      assert.match(lines.join(), new RegExp(`seen.json: ${why}; the activity recorded before is lost`), name);
     }
   });
 
@@ -125,6 +125,6 @@ describe('the activity file', () => {
     files.write('real.json', text);
     symlinkSync(files.at('real.json'), other.at('seen.json'));
     const { lines } = observing(other, 0);
-    assert.match(lines.join(), /seen\.json.*what was seen before is not known any more/);
+    assert.match(lines.join(), /seen\.json.*the activity recorded before is lost/);
   });
 });

@@ -126,7 +126,7 @@ export function openActivityFile(
     try {
       const text = formatActivityReport({ ...mergeEarlier(alarms.activity(), earlier), identity });
       writeAtomically(disk, random, path, text);
-      trouble.clear(`${path}: written again`);
+      trouble.clear(`${path} is written again`);
     } catch (error) {
       trouble.raise(toFault(error, { is: 'machine', key: `file:${path}` }).explain());
     }
@@ -153,15 +153,15 @@ function readEarlier(
   { disk, log }: ActivityFileMachine,
 ): ReadonlyMap<string, PersonaActivity> {
   const startAnew = (why: string): ReadonlyMap<string, PersonaActivity> => {
-    log.warn(`${path}: ${why}: what was seen before is not known any more, and it begins anew`);
+    log.warn(`${path}: ${why}; the activity recorded before is lost, and recording starts over`);
     return new Map();
   };
   try {
     const report = readActivityReport(disk, path);
     if (report === 'none') return new Map();
-    if (report === 'foreign') return startAnew('no whole activity report');
-    if (report.identity === null) return startAnew('it does not say of which hive it is');
-    return isSameIdentity(identity, report.identity) ? report.personas : startAnew('of another hive');
+    if (report === 'foreign') return startAnew('it is not a complete activity report');
+    if (report.identity === null) return startAnew('it does not name its hive');
+    return isSameIdentity(identity, report.identity) ? report.personas : startAnew('it belongs to another hive');
   } catch (error) {
     return startAnew(toFault(error, { is: 'machine', key: `file:${path}` }).message);
   }
@@ -181,8 +181,10 @@ export function askActivity(disk: Disk, path: string, question: ActivityQuestion
   });
   try {
     const report = readActivityReport(disk, path);
-    if (report === 'none') return unobservable(`there is no ${path}`);
-    return report === 'foreign' ? unobservable(`${path} is no activity report`) : checkActivity(report, question, now);
+    if (report === 'none') return unobservable(`${path} does not exist`);
+    return report === 'foreign'
+      ? unobservable(`${path} is not an activity report`)
+      : checkActivity(report, question, now);
   } catch (error) {
     return unobservable(toFault(error, { is: 'machine', key: `file:${path}` }).message);
   }

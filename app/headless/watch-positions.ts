@@ -72,13 +72,13 @@ export function createWatchPositions(
       case 'corrupt':
         if (!isRev6) return giveUp(`${path}: not usable (${read.why})`, id);
         log.warn(
-          `${path}: not usable (${read.why}): ${id} starts at the newest message; mail since the last run makes no event`,
+          `${path}: not usable (${read.why}): ${id} starts at the newest message; mail since the last run gets no event`,
         );
         return { start: { is: born ? 'born' : 'baseline' }, saved: null };
       case 'respelled':
         if (isRev6 || isAnothers(read.found, id)) return startForeign(read, path, id, born);
         log.warn(
-          `${path}: was written for ${formatIdentity(read.found)}: only the case differs, so ${id} goes on from there`,
+          `${path} was written for ${formatIdentity(read.found)}; only the case differs, so ${id} continues from there`,
         );
         return { start: decideResume(read.saved), saved: read.saved };
       case 'mismatch':
@@ -98,7 +98,7 @@ export function createWatchPositions(
   }
 
   function giveUp(why: string, id: PersonaId): Pick<WatchPosition, 'start' | 'saved'> {
-    log.warn(`${why}: where ${id} stood is not known; mail that its inbox shows is delivered again`);
+    log.warn(`${why}: the position of ${id} is unknown; mail that its inbox shows is delivered again`);
     return { start: { is: 'corrupt', why }, saved: null };
   }
 
@@ -212,7 +212,9 @@ export function createWatchReport(
   function reportPassedOver(persona: PersonaId, cursor: number | null, unread: Count): void {
     if (unread.is === 'unknown' || unread.n === 0) return;
     const many = `${unread.is === 'atLeast' ? 'at least ' : ''}${unread.n} unread`;
-    log.warn(`${persona}: starts after message ${cursor}, no event for ${many} before it; --seed-at starts earlier`);
+    log.warn(
+      `${persona}: starts after message ${cursor}; ${many} before it get no event. Use --seed-at to start earlier`,
+    );
   }
 
   return {
@@ -223,8 +225,8 @@ export function createWatchReport(
       else if (!below.has(fact.persona)) {
         below.add(fact.persona);
         log.warn(
-          `${fact.persona}: its newest message is ${fact.endsBelow}, below the position ${fact.cursor}, and mail is unread: ` +
-            'no event for it. If its ids began again, --seed-at 0 begins there, or --delivery at-least-once delivers it',
+          `${fact.persona}: its newest message is ${fact.endsBelow}, below the saved position ${fact.cursor}, so its unread mail gets no event. ` +
+            'If its ids started over, use --seed-at 0 or --delivery at-least-once to deliver it',
         );
       }
       if (failing.delete(fact.persona)) log.info(`${fact.persona}: answers again`);
@@ -288,5 +290,5 @@ function reportHeld(log: Log, persona: PersonaId, events: readonly Event[], held
 
 function logSkipped(log: Log, persona: PersonaId, events: readonly Event[]): void {
   const ids = events.flatMap((event) => (isMail(event) ? [event.id] : []));
-  if (ids.length > 0) log.warn(`${persona}: no event for mail ${ids.join(', ')}`);
+  if (ids.length > 0) log.warn(`${persona}: no event was delivered for mail ${ids.join(', ')}`);
 }

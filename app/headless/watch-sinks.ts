@@ -161,7 +161,7 @@ function formatEvidence(evidence: Evidence): string {
     case 'log':
       return `newest message ${evidence.max}`;
     case 'set':
-      return `${evidence.items.length} things`;
+      return `${evidence.items.length} items`;
     case 'level':
       return 'counts only';
   }

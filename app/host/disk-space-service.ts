@@ -13,7 +13,7 @@ const WHILE_FULL_MS = 2000;
 export function findDiskFault({ disk, random }: Pick<Machine, 'disk' | 'random'>, state: string): Fault | null {
   const spaceFault = probeSpace(disk, random, state);
   if (spaceFault === null) return null;
-  const words = `nothing can be written (${spaceFault.message}), so no mail is accepted and nothing is marked`;
+  const words = `nothing can be written (${spaceFault.message}), so Hivebar accepts no mail and marks nothing as read`;
   return new Fault(spaceFault.code, words, { is: 'machine', key: DISK }, { cause: spaceFault });
 }
 

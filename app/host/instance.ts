@@ -52,8 +52,8 @@ export function claimInstance(run: string, machine: Machine): Claim {
     throw error;
   }
   const stale = readRunning(machine, path);
-  if (stale !== null) log.info(`taking over ${path}: pid ${stale.pid}, which wrote it, is no running hivebar`);
-  else if (disk.files.lstat(path) !== null) log.info(`taking over ${path}, which is not readable as ours`);
+  if (stale !== null) log.info(`taking over ${path}: pid ${stale.pid}, which wrote it, is not a running Hivebar`);
+  else if (disk.files.lstat(path) !== null) log.info(`taking over ${path}, which Hivebar cannot read`);
 
   const id = random.hex(16);
   const startedAt = machine.clock.now();

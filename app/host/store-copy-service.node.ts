@@ -62,12 +62,12 @@ export function createStoreCopy(db: Database, { clock, log, put, onDamage }: Sto
 
   function failed(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
-    if (!warned) log.warn(`the copy of ${db.path} could not be made, an older one stays: ${why}`);
+    if (!warned) log.warn(`${db.path} could not be copied, so the older copy is kept: ${why}`);
     warned = true;
     if (!/malformed|damaged|page|btree|rowid|Tree/i.test(why)) return;
     const fault = new Fault(
       'store-damaged',
-      `${db.path} is damaged; start Hivebar again, it recovers what can be read`,
+      `${db.path} is damaged; restart Hivebar to recover what can be read`,
       DAMAGED,
     );
     put({ is: 'machine', at: clock.now(), key: DAMAGED.key, fault });
@@ -103,7 +103,7 @@ export function createStoreCopy(db: Database, { clock, log, put, onDamage }: Sto
     try {
       if (readSize(`${db.path}-wal`) > 0 && !db.isTransaction) db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
     } catch (error) {
-      log.info(`the log of the database stays: ${String(error)}`); // a reader holds it; the next checkpoint tries again
+      log.info(`the write-ahead log of the database could not be truncated: ${String(error)}`); // a reader holds it; the next checkpoint tries again
     }
   }
 

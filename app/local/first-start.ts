@@ -17,7 +17,7 @@ export function createAutostartService({ login, board }: AutostartOptions, { clo
       board.put({ is: 'autostart', at: clock.now(), on: await login.state() });
     } catch (error) {
       const { message } = toFault(error, { is: 'machine', key: 'autostart' });
-      log.info(`whether it starts at login cannot be told: ${message}`);
+      log.info(`cannot determine whether Hivebar starts at login: ${message}`);
     }
   }
   return { name: 'autostart', run: async (signal) => await Promise.race([tell(), untilAborted(signal)]) };

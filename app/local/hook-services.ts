@@ -35,7 +35,7 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
   async function nudge(persona: PersonaId): Promise<void> {
     try {
       const done = await nudger.nudgeIfDue(persona);
-      if (done.is === 'nudged') log.info(`${persona} was nudged: something waits for it`);
+      if (done.is === 'nudged') log.info(`${persona} was nudged: items wait for it`);
       if (done.is === 'nudged') failing.delete(persona);
       const why = done.is === 'wait' ? done.why : null;
       if (why !== null && waiting.get(persona) !== why) log.info(`nothing is typed for ${persona} yet: ${why}`);

@@ -38,7 +38,7 @@ export function createQueueService({ db, local, dirs }: QueueServiceOptions, mac
     });
     for (const fault of faults) yield fault.explain();
     for (const path of findStrayQueues(disk, dirs.state, named))
-      yield `${path} holds lines of a session that nobody announced; announce it with hivebar session set`;
+      yield `${path} holds lines for an unknown session; announce the session with hivebar session set`;
   }
 
   function* handOver(): Iterable<string> {
@@ -46,7 +46,7 @@ export function createQueueService({ db, local, dirs }: QueueServiceOptions, mac
     const { config } = dirs;
     const ended = handOverEnded({ items: local.items, sessions: () => sessions, config, now: clock.now(), isGone });
     for (const { persona, session, count } of ended)
-      log.info(`session ${session} of ${persona} is over: ${count} items for it go to the next session of ${persona}`);
+      log.info(`session ${session} of ${persona} has ended: its items (${count}) go to the next session of ${persona}`);
   }
 
   return every({

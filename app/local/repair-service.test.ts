@@ -50,7 +50,7 @@ test('G9 what cannot be mended is a cause on the board, once, until it is mended
   );
   assert.match(
     put[0]?.is === 'machine' ? (put[0].fault?.explain() ?? '') : '',
-    /\/gone\/node, which is not there: run hivebar hook install/,
+    /\/gone\/node, which does not exist: run hivebar hook install/,
   );
   assert.deepEqual(repaired, ['login', 'daemon']);
   await clock.advance(5 * 60_000);

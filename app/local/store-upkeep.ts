@@ -48,23 +48,26 @@ export function createRepairService(
 
   async function repairAll(): Promise<void> {
     await repair('hooks', () => {
-      if (hooks.repair())
-        log.info('the hooks of agents used a program that is gone or older; they use this Hivebar now');
+      if (hooks.repair()) log.info('the hooks of agents used a missing or older program; they use this Hivebar now');
       const missingPath = hooks.findMissing();
-      const why = `the hooks of agents use ${missingPath}, which is not there`;
+      const why = `the hooks of agents use ${missingPath}, which does not exist`;
       return missingPath === null ? null : new Fault('hook-gone', why, { is: 'machine', key: 'hooks' });
     });
     await repair('login', async () => {
       const before = await login.repair();
       if (before.is === 'on' && before.gone !== null)
-        log.info(`${before.path} started ${before.gone}, which is gone: at the next login it starts this Hivebar`);
+        log.info(
+          `${before.path} started ${before.gone}, which no longer exists: at the next login it starts this Hivebar`,
+        );
       return null;
     });
     for (const { name, service } of daemons()) {
       await repair(`daemon ${name}`, async () => {
         const missingPath = await service.repair();
         if (missingPath !== null)
-          log.info(`the unit of ${name} started ${missingPath}, which is gone: it was written anew and started`);
+          log.info(
+            `the unit of ${name} started ${missingPath}, which no longer exists: the unit was rewritten and started`,
+          );
         return null;
       });
     }
@@ -113,7 +116,7 @@ export function createRetentionService(
       const days = Math.round(retention.doubtedMs() / DAY_MS);
       if (days > 0) {
         const why = `the clock of this machine is ${days} days ahead of when hivebar last ran`;
-        log.warn(`${why}: no mail is deleted until the clock has run on for a day`);
+        log.warn(`${why}: no mail is deleted until the clock has run for another day`);
       }
       await running;
       retention.beat(); // otherwise that clock would be older at the next start, and mail would be deleted later

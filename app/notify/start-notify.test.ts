@@ -358,7 +358,7 @@ test('a desktop that never answers has refused after 10 s, and holds nothing up'
   join_(board, clock, 'ada');
   mail(board, clock, 'ada', 1);
   await clock.advance(10_020);
-  assert.match(lines[0] ?? '', /the desktop did not answer in 10 s/);
+  assert.match(lines[0] ?? '', /the desktop did not answer within 10 s/);
   desktop.answer = 'at once';
   await clock.advance(60_000);
   assert.deepEqual(desktop.calls, ['show ada: 1 new', 'show ada: 1 new']);
@@ -493,7 +493,7 @@ test('a banner to try it out: what the desktop answered, never that it was seen'
   desktop.answer = 'never';
   const late = notify().test();
   await clock.advance(10_001);
-  assert.match(JSON.stringify(await late), /did not answer in 10 s/);
+  assert.match(JSON.stringify(await late), /did not answer within 10 s/);
   assert.deepEqual(lines, [], 'who asked is told; the log is not');
 });
 

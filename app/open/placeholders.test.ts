@@ -117,7 +117,7 @@ describe('an address', () => {
       assert.doesNotMatch(url, /['"`$()\s<>\\]/);
     }
     for (const persona of ['.', '..'])
-      assert.throws(() => filled('https://h/p/{persona}/x', { persona }), settings(/cannot stand/));
+      assert.throws(() => filled('https://h/p/{persona}/x', { persona }), settings(/cannot be used in an address/));
   });
 
   test('only schemes that the settings allow, and some never', () => {
@@ -129,8 +129,8 @@ describe('an address', () => {
     for (const template of ['{persona}://x', 'h/x', ' https://h', '', '--help', 'java\tscript:x']) {
       assert.throws(() => filled(template, { persona: 'javascript' }), settings(/does not begin with a scheme/));
     }
-    assert.throws(() => filled('https://'), settings(/is no address/));
-    assert.throws(() => filled('http://{persona}/', { persona: 'a/b' }), settings(/is no address/));
+    assert.throws(() => filled('https://'), settings(/is not a valid address/));
+    assert.throws(() => filled('http://{persona}/', { persona: 'a/b' }), settings(/is not a valid address/));
   });
 
   test('what is not known is nothing', () => assert.equal(filled('https://h/{session}', { session: null }), null));

@@ -162,10 +162,10 @@ export function fillUrl(template: string, values: PlaceholderValues, schemes: re
     return value === null ? null : name === 'cwd' ? encodePath(value) : encodeSegment(value);
   });
   if (url === null) return null;
-  if (!URL.canParse(url)) throw createSettingsFault('url', `${JSON.stringify(url)} is no address`);
+  if (!URL.canParse(url)) throw createSettingsFault('url', `${JSON.stringify(url)} is not a valid address`);
   const { href, protocol } = new URL(url);
   if (protocol !== `${scheme}:`)
-    throw createSettingsFault('url', `${JSON.stringify(url)} is no address with ${scheme}:`);
+    throw createSettingsFault('url', `${JSON.stringify(url)} is not a valid ${scheme}: address`);
   return href;
 }
 
@@ -186,7 +186,8 @@ function fillText(template: string, get: (name: keyof PlaceholderValues) => stri
 
 function encodeSegment(value: string): string {
   // A segment of only dots would lead to a parent folder, also in its encoded form.
-  if (/^\.{1,2}$/.test(value)) throw createSettingsFault('url', `${JSON.stringify(value)} cannot stand in an address`);
+  if (/^\.{1,2}$/.test(value))
+    throw createSettingsFault('url', `${JSON.stringify(value)} cannot be used in an address`);
   return encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16)}`);
 }
 

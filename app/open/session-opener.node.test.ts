@@ -145,7 +145,7 @@ describe('command', () => {
       assert.rejects(opener({ is: 'command', argv }, [], { env }).open(click('ada')), { code: 'exec-failed', message });
     await failing(['nothing'], /the program nothing is not on PATH/);
     await failing(['./show'], /neither an absolute path nor a name on PATH/);
-    await failing([`${bin}/nothing`], /nothing is not a program that can be run/);
+    await failing([`${bin}/nothing`], /nothing is not an executable program/);
     process.chdir(bin);
     await failing(['show'], /is not on PATH/, { PATH: ':.:../bin' });
     process.chdir(project);
@@ -248,13 +248,13 @@ describe('a new terminal', () => {
     const why = [
       /no terminal program is on PATH/,
       /nothing is not on PATH/,
-      /folder .*gone is not there/,
+      /folder .*gone no longer exists/,
       /kitty ended with 1/,
     ];
     assert.equal(output.length, why.length);
     for (const [i, words] of why.entries()) assert.match(output[i] ?? '', words);
     const explicit = opener({ is: 'terminal' }, [session({ cwd: space.at('gone') })]).open(click('ada'));
-    await assert.rejects(explicit, { code: 'exec-failed', message: /is not there any more/ });
+    await assert.rejects(explicit, { code: 'exec-failed', message: /no longer exists/ });
   });
 });
 

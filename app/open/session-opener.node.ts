@@ -155,7 +155,7 @@ async function openTerminal(
   click: Click,
 ): Promise<void> {
   const { cwd } = values;
-  if (cwd === null || !isFolder(cwd)) throw createOpenFault(`the session's folder ${cwd} is not there any more`);
+  if (cwd === null || !isFolder(cwd)) throw createOpenFault(`the session's folder ${cwd} no longer exists`);
   if (program === null) return await runCommand(needs, [...findDesktopTerminal(needs, cwd, argv)], cwd, values, click);
   const filled = fillArgv('terminal', program, values);
   if (filled === null) throw createOpenFault('opener terminal: a placeholder has no value for this session');

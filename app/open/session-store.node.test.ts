@@ -116,7 +116,7 @@ describe('kept sessions', () => {
       [{ pane: { ...pane, socket: '-x' } }, /socket in TMUX "-x" is not an absolute path/],
       [{ runner: { pid: 0, startKey: null } }, /--pid 0/],
       [{ runner: { pid: 2 ** 31, startKey: null } }, /--pid 2147483648/],
-      [{ resume: [''] }, /the program that resumes is empty/],
+      [{ resume: [''] }, /the resume program is empty/],
       [{ resume: ['--help'] }, /cannot be "--help", which is an option/],
       [{ resume: ['x', 'a\u0007'] }, /control characters/],
       [{ resume: ['x', ...Array(64).fill('y')] }, /65 items, over 64/],

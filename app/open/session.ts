@@ -76,21 +76,20 @@ export function checkAnnouncement(announcement: SessionAnnouncement, platform: N
       throw createRefusal(`the socket in TMUX ${quote(pane.socket)} is not an absolute path`);
   }
   if (!Number.isInteger(runner.pid) || runner.pid < 1 || runner.pid > 0x7fff_ffff) {
-    throw createRefusal(`--pid ${runner.pid} is not the number of a process`);
+    throw createRefusal(`--pid ${runner.pid} is not a process id`);
   }
   if (resume !== null) checkResume(resume);
   return announcement;
 }
 
 function checkResume([program = '', ...args]: readonly string[]): void {
-  checkText('the program that resumes', program, PATH_CHARS);
+  checkText('the resume program', program, PATH_CHARS);
   if (program.startsWith('-'))
-    throw createRefusal(`the program that resumes cannot be ${quote(program)}, which is an option`);
-  if (args.length >= ITEMS) throw createRefusal(`the command that resumes has ${args.length + 1} items, over ${ITEMS}`);
-  for (const arg of args) if (arg !== '') checkText('an argument that resumes', arg, PATH_CHARS);
+    throw createRefusal(`the resume program cannot be ${quote(program)}, which is an option`);
+  if (args.length >= ITEMS) throw createRefusal(`the resume command has ${args.length + 1} items, over ${ITEMS}`);
+  for (const arg of args) if (arg !== '') checkText('an argument of the resume command', arg, PATH_CHARS);
   const chars = args.reduce((sum, arg) => sum + arg.length, program.length);
-  if (chars > RESUME_CHARS)
-    throw createRefusal(`the command that resumes has ${chars} characters, over ${RESUME_CHARS}`);
+  if (chars > RESUME_CHARS) throw createRefusal(`the resume command has ${chars} characters, over ${RESUME_CHARS}`);
 }
 
 function checkText(label: string, value: string, maxLength: number): void {

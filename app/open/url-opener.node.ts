@@ -67,8 +67,8 @@ interface Launch {
  * @throws Fault `exec-failed`
  */
 export async function launch({ file, args, cwd, env, failsWithinMs }: Launch, clock: Clock): Promise<void> {
-  if (!isProgram(file)) throw createOpenFault(`${file} is not a program that can be run`);
-  if (cwd !== null && !isFolder(cwd)) throw createOpenFault(`the folder ${cwd} is not there`);
+  if (!isProgram(file)) throw createOpenFault(`${file} is not an executable program`);
+  if (cwd !== null && !isFolder(cwd)) throw createOpenFault(`the folder ${cwd} does not exist`);
   const ended = new Promise<number | string>((resolve, reject) => {
     const start = buildInvocation(file, args, env);
     const child = spawn(start.file, [...start.args], {

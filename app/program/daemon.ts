@@ -76,8 +76,8 @@ export async function runDaemon(plan: DaemonPlan, host: DaemonHost): Promise<num
   if (!(binding instanceof Fault) && binding.config.paused) {
     // Exit 0, so that no launcher starts it again and again.
     machine.log.warn(
-      `the daemon ${places.name} is wrapped and does not start: ` +
-        `hivebar daemon install --tenant ${plan.tenant} --identity ${plan.identity} starts it again`,
+      `the daemon ${places.name} was ended by hivebar daemon wrap and does not start; start it again with ` +
+        `hivebar daemon install --tenant ${plan.tenant} --identity ${plan.identity}`,
     );
     return DAEMON_EXIT.clean;
   }
@@ -142,7 +142,7 @@ async function runLive(
     shim: surface?.shim ?? NO_SHIM,
   });
   const now = (): { readonly mono: number } => ({ mono: clock.monotonic() });
-  const strange = (name: string): void => daemon.failed('unclassified', new Error(`a label called ${name}`));
+  const strange = (name: string): void => daemon.failed('unclassified', new Error(`unknown label ${name}`));
   const daemon = createDaemon({
     rules: { tenant, identity, wakeIdle: config.wakeIdle },
     hello: {
@@ -209,7 +209,8 @@ async function runLive(
 /** Watches the files in which the hook notes agent activity: one for all daemons of this machine, and one for this daemon. */
 function watchActivity({ address }: DaemonConfig, { activity }: DaemonPlaces, machine: Machine, daemon: Daemon) {
   const { clock, disk, env } = machine;
-  const failed = (why: string): void => daemon.failed('unclassified', new Error(`activity is not heard of: ${why}`));
+  const failed = (why: string): void =>
+    daemon.failed('unclassified', new Error(`the activity of the agent cannot be watched: ${why}`));
   const dir = join(findOwnDirs(env).run, 'activity');
   ensurePrivateDir(disk, dir);
   const stack = new DisposableStack();
@@ -229,7 +230,9 @@ async function reportRefusal({ machine, places, log, plan }: DaemonRunContext, f
         machine.log.info(fault.message);
         return DAEMON_EXIT.clean;
       }
-      machine.log.error(`${fault.message} for the project ${bound}: it is bound to it until it ends; wrap it first`);
+      machine.log.error(
+        `${fault.message} for the project ${bound} and stays bound to it until it ends; run hivebar daemon wrap first`,
+      );
       return DAEMON_EXIT.config;
     }
     case 'daemon-config':

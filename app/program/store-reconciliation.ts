@@ -25,7 +25,7 @@ export interface ReconcileStoreOptions {
 /** More events than an outbox can have of one persona after it was filled from its files. */
 const MAX_EVENTS_READ = 1_000_000;
 const LONGEST_POSITION = 64 * 1024;
-const CUT = '\n[recovered from the event file: what came behind this is lost]';
+const CUT = '\n[recovered from the event file: the rest of this message is lost]';
 
 /** A persona of the local hive, and the highest message ids that are known of it outside the tables. */
 interface Trace {
@@ -83,9 +83,9 @@ export function reconcileStore(options: ReconcileStoreOptions): void {
   }
   const events = outbox.behind.reduce((sum, { events: n }) => sum + n, 0);
   log.error(
-    `the store went back: ${db.path} is older than what was told of it (${[...concerned.keys()].join(', ')}). ` +
-      `The next message id is ${floor + moved + 1}; ${events} events and ${restored} messages were taken over from the event files` +
-      `${moved === 0 ? '' : `, ${moved} messages that came since have new ids`}; what else came after the backup is lost`,
+    `the store went back: ${db.path} is older than the events delivered from it (${[...concerned.keys()].join(', ')}). ` +
+      `The next message id is ${floor + moved + 1}; ${events} events and ${restored} messages were recovered from the event files` +
+      `${moved === 0 ? '' : `, ${moved} messages that arrived since have new ids`}; anything else newer than the backup is lost`,
   );
   const run = random.hex(8);
   const at = formatIso(clock.now());
@@ -149,7 +149,7 @@ function readFollowedIds(folder: string, { disk }: Pick<Machine, 'disk'>): Reado
       const id = Number(/:(\d+)$/.exec(eventId)?.[1] ?? 0);
       if (Number.isSafeInteger(id)) highest.set(persona, Math.max(highest.get(persona) ?? 0, id));
     } catch (error) {
-      disk.log.info(`${path} says nothing of ids: ${String(error)}`);
+      disk.log.info(`${path} names no message ids: ${String(error)}`);
     }
   }
   return highest;

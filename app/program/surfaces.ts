@@ -144,7 +144,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       copyFollowCommand,
       testNotification: async () =>
         notify === null
-          ? { taken: false, by: 'nobody', channels: [], silent: null, why: 'hivebar is ending' }
+          ? { taken: false, by: 'nobody', channels: [], silent: null, why: 'Hivebar is stopping' }
           : await notify.test(),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };

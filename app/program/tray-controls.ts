@@ -86,6 +86,6 @@ function markRead(hiveWatchers: readonly HiveWatchers[], persona: string, which:
     const marked = watchers.markRead(persona, which);
     if (marked !== null) return marked;
   }
-  const message = `mail of ${JSON.stringify(persona)} cannot be marked as read from here: its hive has no way for it`;
+  const message = `mail of ${JSON.stringify(persona)} cannot be marked as read here: its hive does not support it`;
   throw new Fault('usage', message, { is: 'machine', key: 'action' });
 }

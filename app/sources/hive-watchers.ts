@@ -351,7 +351,7 @@ interface CatchUpOptions {
 export function catchUpAfterInterruptions({ interruptions, watchers, put, log }: CatchUpOptions): Disposable {
   return interruptions.onInterruption(({ at, ms, until }) => {
     const seconds = Math.round(ms / 1000);
-    log.info(`nobody watched for ${seconds} s (a sleep, a stop, or a clock that was set): everything is polled now`);
+    log.info(`Hivebar did not poll for ${seconds} s (sleep, suspension or a clock change), so it polls everything now`);
     put({ is: 'gap', at, ms, until }); // comes first: whatever is reported after this fact came during the interruption
     for (const watcher of watchers) watcher.renew();
   });

@@ -141,8 +141,8 @@ const TOO_LARGE = 'FST_ERR_CTP_BODY_TOO_LARGE';
 export function toProblem(error: unknown, bodyLimit?: number): Problem {
   if (error instanceof HttpRefusal) return error.problem;
   if (error instanceof JsonRefusal) {
-    const message = `the body is not read: ${error.message}`;
-    return { status: 400, code: 'bad-request', message, next: 'send a JSON object as /openapi.json shows it' };
+    const message = `the body could not be read: ${error.message}`;
+    return { status: 400, code: 'bad-request', message, next: 'send a JSON object as /openapi.json describes it' };
   }
   if (bodyLimit !== undefined && error instanceof Error && 'code' in error && error.code === TOO_LARGE) {
     const message = `the body is larger than ${bodyLimit} bytes`;

@@ -152,7 +152,7 @@ export async function createApp(
     }
     void parseJson(request, text, (error: Error | null, value?: unknown) => {
       if (error === null) return done(null, value);
-      const next = 'send a whole JSON object';
+      const next = 'send a complete JSON object';
       done(new HttpRefusal(400, 'bad-request', formatBadBody(text), next));
     });
   });
@@ -224,7 +224,7 @@ export async function createApp(
 function formatBadBody(text: string): string {
   try {
     JSON.parse(text);
-    return 'the body has a key "__proto__" or "constructor", which no request has';
+    return 'the body has a key "__proto__" or "constructor", which is not allowed';
   } catch (error) {
     return `the body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`;
   }

@@ -120,6 +120,6 @@ function countChars(rows: readonly OutboxRow[]): number {
 
 function createUnknownEventRefusal(since: string): HttpRefusal {
   const id = JSON.stringify(since.slice(0, 200));
-  const next = 'ask with an empty since for all that is kept, or without since for the newest, and go on from "last"';
-  return new HttpRefusal(410, 'unknown-event', `no event that is kept has the id ${id}`, next);
+  const next = 'send an empty since for all stored events, or no since for the newest, and continue from "last"';
+  return new HttpRefusal(410, 'unknown-event', `no stored event has the id ${id}`, next);
 }

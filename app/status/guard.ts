@@ -39,7 +39,7 @@ export function guard(request: RawRequest, place: ListenerKind): GuardVerdict {
   }
   if (!request.target.startsWith('/')) {
     const target = JSON.stringify(request.target.slice(0, 200));
-    return refuse(403, 'bad-target', `the request target ${target} is no path`, 'send the path only');
+    return refuse(403, 'bad-target', `the request target ${target} is not a path`, 'send the path only');
   }
   const own = listAllowedHosts(place);
   if (!own.includes(place.is === 'owner-socket' ? name.toLowerCase().replace(/:\d{1,5}$/, '') : name.toLowerCase())) {
@@ -64,7 +64,7 @@ export function guard(request: RawRequest, place: ListenerKind): GuardVerdict {
     return refuse(
       405,
       'bad-method',
-      `method ${request.method.slice(0, 20)} is not served`,
+      `method ${request.method.slice(0, 20)} is not supported`,
       `use ${METHODS.join(', ')}`,
     );
   }

@@ -31,7 +31,8 @@ export function registerHealthRoutes(
     const names = (personaIds: readonly string[]): string =>
       options.maySee(request) ? `: ${formatNames(personaIds)}` : '';
     const full = options.full();
-    if (full !== null) throw new HttpRefusal(503, 'disk-full', full, 'free space on the disk; it goes on by itself');
+    if (full !== null)
+      throw new HttpRefusal(503, 'disk-full', full, 'free space on the disk; Hivebar then continues by itself');
     const readiness = options.loops.readiness();
     switch (readiness.is) {
       case 'ready':

@@ -28,7 +28,7 @@ export function registerHistoryRoutes(app: FastifyInstance, history: HistoryRead
     const personaHistory = history.findPersona(id, parseWholeParam(request.url, 'hours', HOURS));
     if (personaHistory === null) {
       const name = JSON.stringify(id.slice(0, 200));
-      throw new HttpRefusal(404, 'no-persona', `there is no history of a persona ${name}`, 'see /api/v1/personas');
+      throw new HttpRefusal(404, 'no-persona', `there is no history for a persona ${name}`, 'see /api/v1/personas');
     }
     return answerJson(reply, {
       from: formatIso(personaHistory.from),
@@ -99,7 +99,7 @@ function parseWholeParam(url: string, name: string, schema: WholeSchema): number
   const at = url.indexOf('?');
   const params = new URLSearchParams(at < 0 ? '' : url.slice(at));
   for (const key of params.keys()) {
-    if (key !== name) throw refuse(`there is no parameter ${quote(key)}`, `use ${name}, or nothing`);
+    if (key !== name) throw refuse(`unknown parameter ${quote(key)}`, `use ${name}, or no parameter`);
   }
   const values = params.getAll(name);
   const [text] = values;

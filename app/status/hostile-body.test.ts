@@ -52,8 +52,8 @@ describe('a hostile body at every route that takes one', () => {
       const isSmall = path === '/api/v1/token';
       const small = { status: 413, message: 'the body is larger than 1024 bytes' };
       for (const [body, status, message] of [
-        [BRACKETS, 400, 'the body is not read: it is nested deeper than 32 levels'],
-        [VALUES, 400, 'the body is not read: it holds more than 10000 values'],
+        [BRACKETS, 400, 'the body could not be read: it is nested deeper than 32 levels'],
+        [VALUES, 400, 'the body could not be read: it holds more than 10000 values'],
         [LARGE, 413, 'the body is larger than 2097152 bytes'],
       ] as const) {
         const answer = await post(path, body, TOKEN);

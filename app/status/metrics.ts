@@ -73,7 +73,7 @@ export function toMetrics(options: {
     ),
     createGauge(
       'hivebar_persona_unread_exact',
-      '1: exactly so many are unread; 0: so many or more.',
+      '1: the unread count is exact; 0: it is a lower bound.',
       each(({ unreadIs }) => (unreadIs === 'unknown' ? null : Number(unreadIs === 'exact'))),
     ),
     createGauge(
@@ -84,12 +84,12 @@ export function toMetrics(options: {
     createGauge('hivebar_persona_up', '1: the inbox can be read; 0: it is down.', each(toUpValue)),
     createGauge(
       'hivebar_persona_seen_timestamp_seconds',
-      'When the numbers of a persona were seen.',
+      'Time when the numbers of a persona were read.',
       each(({ asOf }) => toEpochSeconds(asOf)),
     ),
     createGauge(
       'hivebar_persona_stale_timestamp_seconds',
-      'From then on the numbers of a persona are old if nothing newer comes.',
+      'Time after which the numbers of a persona are stale unless newer ones arrive.',
       each(({ staleAfter }) => toEpochSeconds(staleAfter)),
     ),
     createGauge(
@@ -99,7 +99,7 @@ export function toMetrics(options: {
     ),
     createGauge(
       'hivebar_causes',
-      'Outages that go on, by what they are about.',
+      'Open outages, by scope.',
       (['persona', 'source', 'machine'] as const).map((scope) => ({
         labels: { scope },
         value: status.causes.filter((cause) => cause.scope === scope).length,
@@ -127,21 +127,17 @@ export function toMetrics(options: {
             })),
       ),
     ),
-    createGauge(
-      'hivebar_decisions',
-      'What agents ask of people and nobody answered yet.',
-      toSamples(status.decisions.length),
-    ),
+    createGauge('hivebar_decisions', 'Open decisions that agents ask of people.', toSamples(status.decisions.length)),
     createGauge('hivebar_stream_readers', 'Readers of the event stream.', toSamples(readers.streams)),
-    createGauge('hivebar_holds', 'Answers that wait for an event.', toSamples(readers.holds)),
-    createCounter('hivebar_looks_total', 'Looks into inboxes that came back healthy.', toSamples(tally.polls)),
-    createCounter('hivebar_look_failures_total', 'Looks into inboxes that failed.', toSamples(tally.failures)),
+    createGauge('hivebar_holds', 'Requests that wait for an event.', toSamples(readers.holds)),
+    createCounter('hivebar_looks_total', 'Polls of inboxes that succeeded.', toSamples(tally.polls)),
+    createCounter('hivebar_look_failures_total', 'Polls of inboxes that failed.', toSamples(tally.failures)),
     createCounter(
       'hivebar_events_total',
       'Events that were delivered, by kind.',
       [...tally.events].map(([event, value]) => ({ labels: { event }, value })),
     ),
-    createGauge('process_start_time_seconds', 'When the process began.', toSamples(figures.startedAtSeconds)),
+    createGauge('process_start_time_seconds', 'Time when the process started.', toSamples(figures.startedAtSeconds)),
     createCounter('process_cpu_seconds_total', 'CPU time of the process.', toSamples(figures.cpuSeconds)),
     createGauge('process_resident_memory_bytes', 'Resident memory of the process.', toSamples(figures.residentBytes)),
     createGauge('nodejs_heap_size_used_bytes', 'Memory of live objects.', toSamples(figures.heapUsedBytes)),

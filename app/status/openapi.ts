@@ -50,7 +50,7 @@ const BAD_QUERY = 'the query does not fit';
 const NO_HISTORY = 'there is no history now';
 const EVENT_REFUSALS = {
   400: BAD_QUERY,
-  410: 'no event that is kept has this id: ask with an empty `since`, or without it, and go on from `last`',
+  410: 'no stored event has this id: send an empty `since`, or none, and continue from `last`',
   503: 'too many answers are held',
 };
 

@@ -196,10 +196,10 @@ function makeDirectory(path: string): void {
 function checkDirectory(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw createSocketFault(path, 'the directory is missing');
-  if (!stat.isDirectory()) throw createSocketFault(path, 'is no directory');
+  if (!stat.isDirectory()) throw createSocketFault(path, 'is not a directory');
   const uid = process.getuid?.();
   if (uid === undefined) return; // this platform has no modes; the user profile is private by itself
-  if (stat.uid !== uid) throw createSocketFault(path, `belongs to user ${stat.uid}, not to us (user ${uid})`);
+  if (stat.uid !== uid) throw createSocketFault(path, `belongs to user ${stat.uid}, not to this user (${uid})`);
   if ((stat.mode & 0o077) !== 0)
     throw createSocketFault(path, `has mode ${(stat.mode & 0o777).toString(8)}, and others may enter`);
 }
@@ -215,10 +215,10 @@ async function clearSocketPath(path: string, log: Log): Promise<void> {
     } catch (error) {
       throw createSocketFault(
         path,
-        `is no socket and cannot be moved aside: ${error instanceof Error ? error.message : String(error)}`,
+        `is not a socket and cannot be moved aside: ${error instanceof Error ? error.message : String(error)}`,
       );
     }
-    log.warn(`${path} was no socket: it is ${aside} now`, { path });
+    log.warn(`${path} was not a socket; it was renamed to ${aside}`, { path });
     return;
   }
   if (await isAnswering(path)) throw createSocketInUseFault(path);

@@ -105,7 +105,7 @@ export function createSessionStream(options: SessionStreamOptions): SessionStrea
     const session = openSessionConnection({ ...options, newId: () => realRandom.hex(8) }, key, { send, end });
     socket.on('message', (data: RawData, isBinary: boolean) => {
       connection.isAlive = true;
-      if (isBinary) return end({ code: 1003, reason: 'frames are text' });
+      if (isBinary) return end({ code: 1003, reason: 'frames must be text' });
       session.receive(String(data));
     });
     const markAlive = (): void => {

@@ -57,7 +57,7 @@ export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outle
   const kind = key.scope === 'observe' ? 'daemon' : 'agent';
   let joined: JoinedSession | null = null;
   let isOver = false;
-  const helloTimer = clock.after(HELLO_MS, () => end(1008, 'no hello came'));
+  const helloTimer = clock.after(HELLO_MS, () => end(1008, 'no hello arrived in time'));
 
   function end(code: number, reason: string): void {
     if (isOver) return;
@@ -85,7 +85,7 @@ export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outle
         preempted: () => {
           joined?.[Symbol.dispose]();
           joined = null;
-          end(4409, 'another one of this surface came');
+          end(4409, 'another session of this surface connected');
         },
       },
     );
@@ -104,8 +104,8 @@ export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outle
 
   function handleHello({ kind: claimedKind, joiner }: HelloFrame): void {
     const isOurs = joiner.tenant === key.tenant && joiner.identity === key.identity;
-    if (claimedKind !== kind) end(4403, `this token registers a ${kind} and nothing else`);
-    else if (!isOurs) end(4403, 'the token is of another persona');
+    if (claimedKind !== kind) end(4403, `this token can only register a ${kind}`);
+    else if (!isOurs) end(4403, 'the token belongs to another persona');
     else {
       joined ??= join(joiner);
       if (joined === null) end(4409, 'a daemon of this identity is connected');
@@ -119,7 +119,7 @@ export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outle
       case 'good':
         return true;
       case 'changed':
-        end(4401, 'the token is another one now');
+        end(4401, 'the token was replaced');
         return false;
       case 'gone':
         end(4410, 'this persona is no longer installed');
@@ -152,9 +152,9 @@ export function openSessionConnection(needs: SessionNeeds, key: DaemonKey, outle
       try {
         handleFrame(parseClientFrame(text));
       } catch (error) {
-        if (error instanceof SyntaxError) return end(1007, 'a frame is JSON');
+        if (error instanceof SyntaxError) return end(1007, 'a frame must be JSON');
         log.warn(`a session stream is closed: ${error instanceof Error ? error.message : String(error)}`);
-        end(1011, 'it failed inside Hivebar');
+        end(1011, 'internal error in Hivebar');
       }
     },
     [Symbol.dispose]() {
@@ -213,7 +213,7 @@ function parseClientFrame(text: string): SessionClientFrame {
 }
 
 function parseHello(fields: Readonly<Record<string, unknown>>): SessionClientFrame {
-  if (fields.proto !== 1) return { is: 'bad', why: 'proto 1 is spoken here' };
+  if (fields.proto !== 1) return { is: 'bad', why: 'only proto 1 is supported' };
   const [tenant, identity, surface, project, machine, version] = [
     ...[fields.tenant_id, fields.identity, fields.surface, fields.project, fields.machine_id, fields.version].map(
       parseText,

@@ -45,7 +45,7 @@ export function registerSignalsRoutes(
   app.post('/v1/signals/pending/drain', OWN, async (request, reply) => {
     const caller = requireCaller(request, callers);
     if (isObserver(caller))
-      throw createForbiddenRefusal('a doorbell is no acknowledgement: this token may not drain', 'the act token');
+      throw createForbiddenRefusal('a doorbell is not an acknowledgement: this token may not drain', 'the act token');
     const { max = MOST, session = null, address: requestedAddress } = parseDrainBody(request.body ?? {});
     const address = resolveAddress(caller, requestedAddress);
     handovers.commitOpen();
@@ -59,11 +59,11 @@ export function registerSignalsRoutes(
 
   app.post('/v1/signals', OWN, async (request, reply) => {
     const caller = requireCaller(request, callers);
-    if (isObserver(caller)) throw createForbiddenRefusal('a daemon does not speak for its persona', 'the act token');
+    if (isObserver(caller)) throw createForbiddenRefusal('a daemon may not send for its persona', 'the act token');
     const { to, from, body, urgent = false } = parseSignalBody(request.body);
     if (caller.is === 'keyed' && caller.key.address !== from)
       throw createForbiddenRefusal(
-        `the token is not that of ${JSON.stringify(from.slice(0, 200))}`,
+        `the token does not belong to ${JSON.stringify(from.slice(0, 200))}`,
         'the act token of the sender',
       );
     const mail = parseNewMessage({ to, from, content: body, urgent });
@@ -105,7 +105,7 @@ function resolveAddress(caller: Caller, requestedAddress: string | undefined): s
   }
   if (requestedAddress === undefined || requestedAddress === caller.key.address) return caller.key.address;
   throw createForbiddenRefusal(
-    `the token is not that of ${JSON.stringify(requestedAddress.slice(0, 200))}`,
+    `the token does not belong to ${JSON.stringify(requestedAddress.slice(0, 200))}`,
     'the token of that persona',
   );
 }

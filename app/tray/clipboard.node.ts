@@ -64,7 +64,7 @@ function writeToProgram(
   { env, clock }: ClipboardNeeds,
 ): Promise<string | null> {
   const { file, args, encoding } = program;
-  if (!isProgram(file)) return Promise.resolve(`${file} is not there`);
+  if (!isProgram(file)) return Promise.resolve(`${file} does not exist`);
   return new Promise((resolve) => {
     // Only its input is a pipe. The child process that it leaves would hold other pipes open.
     const child = spawn(file, [...args], {

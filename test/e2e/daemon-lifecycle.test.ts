@@ -173,7 +173,10 @@ describe('persona daemon check 13: lifecycle verbs', () => {
     assert.equal(await life(), 'paused');
     const wrapped = the.home.spawn({ tenant: 'acme', identity: 'ada' });
     assert.equal((await wrapped.ended()).code, 0);
-    assert.match(wrapped.stderr, /acme-ada is wrapped and does not start: hivebar daemon install --tenant acme/);
+    assert.match(
+      wrapped.stderr,
+      /acme-ada was ended by hivebar daemon wrap and does not start; start it again with hivebar daemon install --tenant acme/,
+    );
     // Killed, and its number is that of a stranger by now.
     mkdirSync(places.runtime, { recursive: true, mode: 0o700 });
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });

@@ -229,7 +229,7 @@ describe('a persona daemon that cannot be', () => {
     using home = daemonHome();
     const none = await ends(home);
     assert.equal(none.code, 78);
-    assert.match(none.stderr, /daemon\.json: is not there; hivebar daemon install/);
+    assert.match(none.stderr, /daemon\.json: does not exist; create it with hivebar daemon install/);
     assert.equal((await ends(home, ['--stays-down'])).code, 0);
 
     home.install(up.persona('acme', 'ada'), up);

@@ -77,7 +77,7 @@ describe('persona daemons that the tray owns', () => {
     const again = await runs(home, tray, 'ada', ({ pid }) => pid !== ada.pid);
     assert.notEqual(again.pid, ada.pid);
     assert.ok(
-      tray.log.some((line) => /acme-ada was ended by SIGKILL: it is started again in (0\.[89]|1\.[0-2]) s/.test(line)),
+      tray.log.some((line) => /acme-ada was killed by SIGKILL; it restarts in (0\.[89]|1\.[0-2]) s/.test(line)),
     );
     assert.equal((await runs(home, tray, 'bo')).pid, bo.pid);
   });
@@ -145,7 +145,7 @@ describe('persona daemons that the tray owns', () => {
     await first.kill();
     assert.equal((await home.askStatus('ada'))?.pid, pid);
     await using tray = await home.start();
-    await logged(tray, new RegExp(`acme-ada runs already, and is supervised \\(pid ${pid}\\)`));
+    await logged(tray, new RegExp(`acme-ada was running already and is supervised now \\(pid ${pid}\\)`));
     await runs(home, tray, 'ada', (status) => status.pid === pid && status.fsm === 'CONNECTED');
     process.kill(pid, 'SIGKILL');
     const again = await runs(home, tray, 'ada', (status) => status.pid !== pid);

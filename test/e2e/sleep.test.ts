@@ -53,7 +53,7 @@ describe('sleep and outages', { concurrency: true }, () => {
         id = hive.deliver('bo');
       });
       await until('the mail is told', () => home.mail('bo').includes(id), AT_ONCE_MS);
-      assert.ok(tray.log.some((line) => /^nobody watched for \d+ s/.test(line)));
+      assert.ok(tray.log.some((line) => /^Hivebar did not poll for \d+ s/.test(line)));
       for (const persona of ['ada', 'bo']) assert.deepEqual(edges(home, persona), []);
       const last = hive.deliver('ada');
       await until('and mail that comes now', () => home.mail('ada').includes(last), AT_ONCE_MS);

@@ -120,7 +120,7 @@ describe('the owner socket', () => {
       const before = await home.run(['send', '--to', 'ada', '--from', 'me', 'hello']);
       assert.deepEqual([before.code, before.stderr], [0, '']);
       await using tray = await home.start();
-      assert.match(tray.log.join('\n'), /hivebar\.sock was no socket: it is .*\.set-aside-\d+ now/);
+      assert.match(tray.log.join('\n'), /hivebar\.sock was not a socket; it was renamed to .*\.set-aside-\d+/);
       const status = await home.run(['status', '--json']);
       assert.equal(status.code, 0, status.stderr);
       assert.equal(readdirSync(home.at('run')).filter((name) => name.includes('set-aside')).length, 1);

@@ -125,9 +125,9 @@ describe('the tray process', { concurrency: 4 }, () => {
             JSON.stringify({ id: 'a', pid: sleeper.pid, startedAt: 1, port: 7475 }),
             `pid ${sleeper.pid}, which wrote it`,
           ],
-          ['{"id": "a", "pid": ', 'not readable as ours'],
-          ['\0\u0001garbage', 'not readable as ours'],
-          ['', 'not readable as ours'],
+          ['{"id": "a", "pid": ', 'which Hivebar cannot read'],
+          ['\0\u0001garbage', 'which Hivebar cannot read'],
+          ['', 'which Hivebar cannot read'],
         ] as const;
         for (const [text, why] of left) {
           using home = trayHome();

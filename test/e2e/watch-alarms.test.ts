@@ -161,7 +161,9 @@ describe('--activity-file and --check-activity', () => {
       '--activity-file',
       files.at('seen.json'),
     ]);
-    await third.says(/seen\.json: of another hive: what was seen before is not known any more, and it begins anew/);
+    await third.says(
+      /seen\.json: it belongs to another hive; the activity recorded before is lost, and recording starts over/,
+    );
     await until('its own report', () => /"bo":\{"watched":true,"sent":null/.test(files.text('seen.json')));
     assert.equal((await check(files, 'bo', first)).code, 2);
   });

@@ -101,7 +101,7 @@ test('unread mail that a baseline passes over is said on stderr, and none when t
   hive.markRead('ada', [1]);
   await using cli = watch(hive);
   await cli.until('both are armed', () => cli.events.length === 2);
-  await cli.says(/ada: starts after message 3, no event for 2 unread before it; --seed-at starts earlier/);
+  await cli.says(/ada: starts after message 3; 2 unread before it get no event\. Use --seed-at to start earlier/);
   assert.doesNotMatch(cli.stderr, /bo:/);
 });
 
@@ -295,7 +295,7 @@ describe('a full disk', { concurrency: 2 }, () => {
     disk.fill();
     const skipped = hive.deliver('ada', { content: 'x'.repeat(20_000) });
     await cli.says(/events\.ada\.ndjson: no space left on the disk: free space/);
-    await cli.says(new RegExp(`ada: no event for mail ${skipped}`));
+    await cli.says(new RegExp(`ada: no event was delivered for mail ${skipped}`));
     assert.equal(count(cli.stderr, /no space left/), 1, cli.stderr);
     disk.free();
     const ids = [hive.deliver('ada'), hive.deliver('bo')];
@@ -472,7 +472,7 @@ test('A5 a command that fails for one mail of a batch is tried for each: only th
   for (let mail = 0; mail < 3; mail += 1) hive.deliver('ada');
   await cli.until('each is tried', () => files.text('log').includes('new3'));
   assert.deepEqual(files.text('log').match(/new\d/g), ['new1', 'new2', 'new3']);
-  await cli.says(/no event for mail/);
-  assert.deepEqual(cli.stderr.match(/no event for mail.*/g), ['no event for mail 1']);
+  await cli.says(/no event was delivered for mail/);
+  assert.deepEqual(cli.stderr.match(/no event was delivered for mail.*/g), ['no event was delivered for mail 1']);
   await until('the cursor is behind all', () => files.json('hive.ada.json')?.cursor === 3);
 });

@@ -120,7 +120,7 @@ describe('a position that is there', { concurrency: 4 }, () => {
     await using cli = watch(hive, files, ['--persona', 'Ada']);
     await cli.until('what it missed is told', () => cli.mail().length === 2);
     assert.deepEqual([names(cli), cli.mail()], [['armed', 'new', 'new'], [2, 3]]); // biome-ignore format: a pair
-    assert.match(cli.stderr, /only the case differs, so Ada goes on from there/);
+    assert.match(cli.stderr, /only the case differs, so Ada continues from there/);
     await until('under its new name', () => files.text('hive.ada.json').includes('"Ada"'));
   });
 

@@ -38,7 +38,7 @@ export function checkSettingsBytes(bytes: Uint8Array): SettingsCheck {
 export function checkSettings(text: string): SettingsCheck {
   const places = locateJson(text);
   if (places.is === 'broken')
-    return createBadCheck(text, [{ offset: places.offset, message: `no JSON: ${places.message}` }]);
+    return createBadCheck(text, [{ offset: places.offset, message: `invalid JSON: ${places.message}` }]);
   const findings = [...findRepeats(places), ...findFindings(places)];
   const [first, ...rest] = findings.toSorted((a, b) => a.offset - b.offset);
   return first === undefined
@@ -77,14 +77,14 @@ function createBadCheck(
 
 /** Finds keys that appear twice. `JSON.parse` silently takes the last one, while a person reads the first. */
 function findRepeats({ repeated }: ParsedJson): readonly SettingsFinding[] {
-  return repeated.map(({ pointer, offset }) => ({ offset, message: `${formatPointer(pointer)}: is there twice` }));
+  return repeated.map(({ pointer, offset }) => ({ offset, message: `${formatPointer(pointer)}: appears twice` }));
 }
 
 function findFindings(places: ParsedJson): readonly SettingsFinding[] {
   const { value, findOffset } = places;
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     const text = JSON.stringify(value).slice(0, 80);
-    return [{ offset: 0, message: `it must hold an object, as {"port": 7475}, not ${text}` }];
+    return [{ offset: 0, message: `the settings must be an object such as {"port": 7475}, not ${text}` }];
   }
   if (!fits(value)) return removeDuplicates((fits.errors ?? []).map((error) => toFinding(error, findOffset)));
   const ofSources = checkSourceSettings(value, { reservedNames: RESERVED_NAMES, checkAddress }).map(
@@ -126,7 +126,7 @@ function toFinding(error: ErrorObject, findOffset: ParsedJson['findOffset']): Se
   const { instancePath, keyword, params } = error as { instancePath: string; keyword: string; params: Params };
   if (params.additionalProperty !== undefined) {
     const pointer = `${instancePath}/${params.additionalProperty.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const reason = instancePath === '' ? 'there is no such setting' : 'there is no such key';
+    const reason = instancePath === '' ? 'unknown setting' : 'unknown key';
     return { offset: findOffset(pointer), message: `${formatPointer(pointer)}: ${reason}` };
   }
   const offset = findOffset(instancePath);
@@ -196,17 +196,17 @@ export function locateJson(text: string): JsonLocations {
     return text.charAt(at);
   };
   const expected = (expectation: string): JsonSyntaxError => {
-    const actual = at >= text.length ? 'the text ends here' : `there is ${JSON.stringify(text.charAt(at))}`;
+    const actual = at >= text.length ? 'the text ends here' : `found ${JSON.stringify(text.charAt(at))}`;
     return new JsonSyntaxError(at, `expected ${expectation}, but ${actual}`);
   };
 
   function value(pointer: string, depth: number): void {
-    if (depth > DEEPEST) throw new JsonSyntaxError(at, `nested deeper than ${DEEPEST}`);
+    if (depth > DEEPEST) throw new JsonSyntaxError(at, `nested deeper than ${DEEPEST} levels`);
     const first = next();
     if (first === '{') object(pointer, depth);
     else if (first === '[') list(pointer, depth);
     else if (take(STRING) === null && take(SCALAR) === null)
-      throw expected(first === '"' ? 'a whole string' : 'a value');
+      throw expected(first === '"' ? 'a complete string' : 'a value');
   }
 
   function object(pointer: string, depth: number): void {
@@ -254,7 +254,7 @@ export function locateJson(text: string): JsonLocations {
   try {
     value('', 0);
     next();
-    if (at < text.length) throw expected('nothing more');
+    if (at < text.length) throw expected('the end of the text');
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return { is: 'broken', offset: error.offset, message: error.message };

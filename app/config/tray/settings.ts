@@ -14,7 +14,7 @@ const NATS = {
   },
   required: ['url'],
   additionalProperties: false,
-  description: 'the NATS server by which the local hives of several machines exchange what is pushed',
+  description: 'the NATS server through which the local hives of several machines exchange items',
 } as const;
 
 /** How an idle agent is nudged when something waits, in addition to an address that it registered itself. */
@@ -28,7 +28,7 @@ const NUDGE = {
   },
   additionalProperties: false,
   default: {},
-  description: 'how an idle agent is told that something waits for it',
+  description: 'how to tell an idle agent that items wait for it',
 } as const;
 
 const TIME_OF_DAY = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' } as const;
@@ -87,7 +87,7 @@ const OWN_SETTINGS = {
       minimum: 0,
       maximum: 65_535,
       default: 7475,
-      description: 'port of the status server; 0: any',
+      description: 'port of the status server; 0: any free port',
     },
     nats: NATS,
     pollSeconds: { type: 'number', minimum: 1, default: 60, description: 'time between polls of a hive' },
@@ -101,7 +101,12 @@ const OWN_SETTINGS = {
       default: 500,
       description: 'most messages replayed per persona at a start',
     },
-    resyncEvery: { type: 'integer', minimum: 1, default: 10, description: 'full look at least after this many skips' },
+    resyncEvery: {
+      type: 'integer',
+      minimum: 1,
+      default: 10,
+      description: 'poll an inbox at least after this many skipped polls',
+    },
     contentChars: { type: 'integer', minimum: 0, default: 220, description: 'code points of content in an event' },
     heartbeatSeconds: { type: 'integer', minimum: 0, default: 0, description: 'heartbeat events this often; 0: none' },
     keepMailDays: {
@@ -125,7 +130,7 @@ const OWN_SETTINGS = {
       properties: { from: TIME_OF_DAY, to: TIME_OF_DAY, urgent: { type: 'boolean' } },
       required: ['from', 'to'],
       additionalProperties: false,
-      description: 'no notifications between these times of day; urgent: those of urgent mail come all the same',
+      description: 'no notifications between these times of day; urgent: still notify of urgent mail',
     },
     nudge: NUDGE,
     opener: OPENER,
@@ -133,14 +138,14 @@ const OWN_SETTINGS = {
       type: 'array',
       items: { type: 'string', pattern: '^[a-z][a-z0-9+.-]*$' },
       default: ['https', 'http', 'vscode', 'cursor'],
-      description: 'schemes an address may have that is opened',
+      description: 'URL schemes that Hivebar may open',
     },
-    iconTheme: { enum: ['auto', 'light', 'dark'], default: 'auto', description: 'the panel the icon stands on' },
+    iconTheme: { enum: ['auto', 'light', 'dark'], default: 'auto', description: 'the panel that shows the icon' },
     historyDays: { type: 'number', exclusiveMinimum: 0, default: 30, description: 'how long history is kept' },
     tokenEverywhere: {
       type: 'boolean',
       default: false,
-      description: 'ask for the token for counts and states too, on a machine that others use',
+      description: 'require the token for counts and states too, for a machine that others use',
     },
   },
   required: [

@@ -247,9 +247,9 @@ function formatFailure(program: string, ended: ProcessEnd): string {
     case 'exited':
       return `${program} ended with ${ended.code}: ${ended.stderr.trim()}`;
     case 'killed':
-      return `${program} was ended by ${ended.signal}`;
+      return `${program} was killed by ${ended.signal}`;
     case 'timeout':
-      return `${program} did not end in ${LIMIT_MS / 1000} s`;
+      return `${program} timed out after ${LIMIT_MS / 1000} s`;
     case 'not-started':
       return `${program} could not be started: ${ended.why}`;
   }

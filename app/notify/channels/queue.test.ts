@@ -69,7 +69,7 @@ test('given a channel that never answers, then its call is refused after 10 s wi
   assert.equal(calls.length, 8, 'so many at once');
   await clock.advance(2);
   const reasons = (await ended).map((result) => (result.status === 'rejected' ? String(result.reason) : 'accepted'));
-  assert.deepEqual([...new Set(reasons)], ['Error: the rig did not answer in 10 s']);
+  assert.deepEqual([...new Set(reasons)], ['Error: the rig did not answer within 10 s']);
   assert.equal(calls.length, 8, 'the others were never asked');
   assert.equal(clock.waiting, 0);
 });
@@ -77,5 +77,5 @@ test('given a channel that never answers, then its call is refused after 10 s wi
 test('given more than a thousand calls that wait, then the next is refused at once', async () => {
   const { queue } = createRig(ALL, () => new Promise(() => {}));
   for (let i = 0; i < 1008; i += 1) void queue.send(buildNotification(`mail:p${i}`)).catch(() => {}); // never answered
-  await assert.rejects(queue.send(buildNotification('mail:last')), /1000 notifications wait already/);
+  await assert.rejects(queue.send(buildNotification('mail:last')), /1000 notifications are waiting already/);
 });

@@ -57,7 +57,7 @@ export class ChannelQueue {
   #add(key: NotificationKey, is: Job['is'], run: Job['run']): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length >= MOST_WAITING) {
-        reject(new Error(`${MOST_WAITING} notifications wait already`));
+        reject(new Error(`${MOST_WAITING} notifications are waiting already`));
         return;
       }
       this.#waiting.push({ key, is, run, finish: (error) => (error === null ? resolve() : reject(error)) });
@@ -96,7 +96,7 @@ export class ChannelQueue {
     const late = new Promise<Error>((resolve) => {
       stack.use(
         this.#clock.after(this.#answerMs, () => {
-          resolve(new Error(`the ${this.#channel.name} did not answer in ${this.#answerMs / 1000} s`));
+          resolve(new Error(`the ${this.#channel.name} did not answer within ${this.#answerMs / 1000} s`));
           stop.abort();
         }),
       );

@@ -76,7 +76,7 @@ async function chooseLinuxBackend({
   const file = programOnPath('notify-send', env, platform);
   if (file !== null) {
     const backend = await createNotifySendBackend(file, identity, sound, env, clock).catch(() => null); // no libnotify then
-    if (backend !== null) return { description: `by ${file}, since the session bus is out of reach`, backend };
+    if (backend !== null) return { description: `by ${file}, since the session bus is unreachable`, backend };
   }
   return {
     description: 'by D-Bus, as soon as the session bus answers',
