@@ -265,7 +265,7 @@ async function drawAlerts(status: StatusWire): Promise<void> {
   });
   const open = visibleAlerts.filter(({ until }) => until === null).length;
   getById('alerts').hidden = visibleAlerts.length === 0;
-  getById('alerts-words').textContent = `${visibleAlerts.length}${open > 0 ? `, ${open} going on` : ''}`;
+  getById('alerts-words').textContent = `${visibleAlerts.length}${open > 0 ? `, ${open} open` : ''}`;
   getById('alert-list').replaceChildren(...visibleAlerts.map((alert) => createAlertItem(alert, labels)));
 }
 
@@ -281,7 +281,7 @@ function createAlertItem(alert: AlertWire, labels: ReadonlyMap<string, string>):
   since.textContent = formatFullTime(Date.parse(alert.since));
   const span = formatDuration(alert.seconds * 1000);
   const ended = alert.until === null ? null : formatAgo(Date.now() - Date.parse(alert.until));
-  when.append(since, ended === null ? ` · going on for ${span}` : ` · over after ${span}, ${ended}`);
+  when.append(since, ended === null ? ` · ongoing for ${span}` : ` · over after ${span}, ${ended}`);
   const people = document.createElement('p');
   people.className = 'whom';
   for (const id of alert.personas.slice(0, NAMED)) {

@@ -145,7 +145,7 @@ describe('hivebar hive', () => {
       [['ftp://h', '--name', 'b'], /neither http nor https/],
       [['http://i', '--name', 'b', '--token-file', '/nowhere'], /cannot be read/],
       [['http://i', '--name', 'b', '--proxy', 'socks5://p'], /neither http nor https/],
-      [['http://i', '--name', 'b', '--proxy', 'http://me:pw@p'], /user name or password stands in the URL of p:/],
+      [['http://i', '--name', 'b', '--proxy', 'http://me:pw@p'], /the URL of p contains a user name or password/],
       [['http://127.0.0.1:1', '--name', 'b', '--proxy', 'http://p'], /is this machine/],
     ] as const) {
       const { code, err } = await hivebar('hive', 'add', ...args);

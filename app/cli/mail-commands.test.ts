@@ -62,7 +62,7 @@ describe('send', () => {
     for (const name of ['\u202eada', 'ada\u200b', 'a\u00adda']) {
       const { code, stderr } = await hivebar(['send', '--to', name, '--from', 'me', 'hi']);
       assert.equal(code, 2);
-      assert.match(stderr, /^hivebar send: "to" must not contain characters that cannot be seen, not "[\\ -~]+": see/);
+      assert.match(stderr, /^hivebar send: "to" must not contain invisible characters, not "[\\ -~]+": see/);
     }
     assert.match(await sendTo('نمی‌خواهم', 'hi'), /^sent 1 to نمی‌خواهم\n$/, 'letters that are joined may be');
   });

@@ -268,7 +268,7 @@ test('outages are logged with how long they took; who is hidden is on no card an
   await on.page.locator('#alerts summary', { hasText: '2, 1 going on' }).click();
   const log = await on.page.locator('#alert-list li').allInnerTexts();
   assert.match(log.join('\n---\n'), /bo\n[\s\S]*127\.0\.0\.1:2[\s\S]*over after 0 s/);
-  assert.match(log.join('\n---\n'), /ada\n[\s\S]*127\.0\.0\.1:1[\s\S]*going on for \d/);
+  assert.match(log.join('\n---\n'), /ada\n[\s\S]*127\.0\.0\.1:1[\s\S]*ongoing for \d/);
   assert.doesNotMatch((await on.page.locator('body').allInnerTexts()).join(), /zed/);
   await on.page.getByRole('button', { name: 'Hidden 1' }).click();
   assert.deepEqual(await on.page.locator('.card h2').allTextContents(), ['zed']);

@@ -228,7 +228,7 @@ describe('the local hive speaks the Kijito contract', () => {
       [{ ttl: 'soon' }, /"ttl" soon: must be a duration/],
       [{ dedup_key: 5 }, /"dedup_key" must be text, not 5/],
       [{ dedup_key: 'hivebar:decision:1' }, /must not begin with hivebar:/],
-      [{ priority: 3, urgent: true }, /"urgent" is priority 0 or 1/],
+      [{ priority: 3, urgent: true }, /"urgent" means priority 0 or 1/],
       [{ origin: 'hivebar' }, /"origin" cannot be sent/],
     ] as const) {
       const [code, { error }] = await send(wrong);

@@ -61,9 +61,12 @@ describe('--check-activity', () => {
     const blind = new Map([['cy', 'was not read']]);
     const { is, words } = ask({ upTo: null, blind }, 15);
     assert.equal(is, 'unobservable');
-    assert.equal(words, 'ada: it may have written where nobody looks now: cy was not read: not observable');
+    assert.equal(
+      words,
+      'ada: it may have written to inboxes that cannot be polled now: cy was not read: not observable',
+    );
     assert.match(ask({ floor: null, upTo: null, blind }, 15).words, /cy was not read/, 'it never had a position');
-    assert.match(ask({ upTo: null, blind }, 9).words, /what came before message 10 was not watched/);
+    assert.match(ask({ upTo: null, blind }, 9).words, /messages before 10 were not watched/);
     assert.equal(ask({ ...ada({ sent: { id: 16, at: NOW } }), upTo: null, blind }, 15).is, 'active');
   });
 

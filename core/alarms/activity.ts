@@ -164,7 +164,7 @@ export interface ActivityQuestion {
 export function checkActivity(report: ActivityReport, question: ActivityQuestion, now: Instant): ActivityVerdict {
   const { persona, sinceId } = question;
   const observed = report.personas.get(persona);
-  if (observed === undefined) return toUnobservable(`${persona}: nothing is known of this name`);
+  if (observed === undefined) return toUnobservable(`${persona}: this name is unknown`);
   const { sent, read } = observed;
   if (sent !== null && sent.id > sinceId)
     return { is: 'active', words: `${persona}: sent message ${sent.id}, seen ${formatIso(sent.at)}` };
@@ -187,12 +187,13 @@ function findObstacle(report: ActivityReport, observed: PersonaActivity, sinceId
   const { floor, upTo, published, staleAfterMs, blind } = report;
   if (!observed.watched) return 'its inbox is not watched';
   // The absolute distance counts, so that a wall clock that was set back makes no report fresh.
-  if (Math.abs(now - published) > staleAfterMs) return `the report is of ${formatIso(published)}: nobody watches now`;
-  if (floor !== null && floor > sinceId) return `what came before message ${floor} was not watched`;
-  if (blind.size > 0) return `it may have written where nobody looks now: ${formatBlind(blind)}`;
+  if (Math.abs(now - published) > staleAfterMs)
+    return `the report is from ${formatIso(published)}, and no watcher runs now`;
+  if (floor !== null && floor > sinceId) return `messages before ${floor} were not watched`;
+  if (blind.size > 0) return `it may have written to inboxes that cannot be polled now: ${formatBlind(blind)}`;
   if (floor === null) return 'some inboxes have no position yet';
   if (upTo === null) return 'some inboxes cannot be read now';
-  if (upTo < sinceId) return `not every inbox was looked at since message ${sinceId}, only since ${upTo}`;
+  if (upTo < sinceId) return `not every inbox was polled since message ${sinceId}, only up to message ${upTo}`;
   return null;
 }
 

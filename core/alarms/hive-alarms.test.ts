@@ -221,7 +221,7 @@ describe('urgent mail, from poll to stream', () => {
 
 describe('a silence that cannot be observed', () => {
   const muted = 'kijito: urgent mail is unread (ada), and the activity of its readers is unknown: ';
-  const over = 'kijito: every inbox is read again, and silence is observed';
+  const over = 'kijito: every inbox can be polled again, so silent readers are noticed again';
 
   test('trap 50: an inbox that is never read mutes the alarm of its hive, and the log says which, once', async () => {
     const { polls, lines, since, world, breaks } = bench(['ada', 'bo', 'cy']);

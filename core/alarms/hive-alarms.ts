@@ -264,7 +264,8 @@ function createAlarmLog(source: SourceId, log: Log, rules: AlarmRules): AlarmLog
     const long = new Map(
       [...blind].filter(([name]) => at - (blindSince.get(name) ?? at) >= URGENT_POLLS * rules.pollMs),
     );
-    if (blind.size === 0) muted.clear(`${source}: every inbox is read again, and silence is observed`);
+    if (blind.size === 0)
+      muted.clear(`${source}: every inbox can be polled again, so silent readers are noticed again`);
     else if (long.size > 0 && unobserved.length > 0)
       muted.raise(
         `${source}: urgent mail is unread (${unobserved.join(', ')}), and the activity of its readers is unknown: ${formatBlind(long)}`,

@@ -107,7 +107,7 @@ export function createUpstreamCalls({
     const { pending, token } = upstream();
     const text = await askPending(pending, token, signal);
     const answer = parsePending(text);
-    if (answer === null) throw new Error('the answer to the peek has another shape');
+    if (answer === null) throw new Error('the answer to the peek has an unexpected shape');
     return answer;
   }
 }

@@ -80,8 +80,8 @@ export function scrubText(text: string, secrets: readonly string[] = []): string
 
 /** Formats an error for the log: its name, code and message, scrubbed. */
 export function formatScrubbedError(error: unknown, secrets: readonly string[] = []): string {
-  if (!(error instanceof Error)) return 'something that is no Error was thrown';
-  if (error instanceof SyntaxError) return 'SyntaxError: what was read is not what it must be';
+  if (!(error instanceof Error)) return 'a value that is not an Error was thrown';
+  if (error instanceof SyntaxError) return 'SyntaxError: the input is malformed';
   const code = 'code' in error && typeof error.code === 'string' ? `${error.code}: ` : '';
   return scrubText(`${error.name}: ${code}${error.message}`, secrets);
 }

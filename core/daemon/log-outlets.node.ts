@@ -44,7 +44,7 @@ export function createJournalOutlet(fd: number): LogOutlet {
 function writeAll(fd: number, bytes: Buffer, done: (error: Error | null) => void): void {
   write(fd, bytes, (error, wrote) => {
     if (error !== null) return done(error);
-    if (wrote === 0) return done(new Error('the descriptor takes no more'));
+    if (wrote === 0) return done(new Error('the descriptor accepts no more data'));
     if (wrote === bytes.length) return done(null);
     writeAll(fd, bytes.subarray(wrote), done);
   });
@@ -156,14 +156,14 @@ export function openEventLogOutlet(
     EVENT_LOG_CALLS.deregister,
   ].map(([name, result, parameters]) => lib.func(name, result, [...parameters]));
   const handle: unknown = register?.(null, source);
-  if (handle === null || handle === undefined) throw new Error('RegisterEventSourceW gave no handle');
+  if (handle === null || handle === undefined) throw new Error('RegisterEventSourceW returned no handle');
   return {
     name: 'event log',
     most: 20,
     write(records, done) {
       try {
         const refused = records.some((record) => report?.(handle, ...toReportedEvent(record)) === 0);
-        done(refused ? new Error('ReportEventW took it not') : null);
+        done(refused ? new Error('ReportEventW failed') : null);
       } catch (error) {
         done(error instanceof Error ? error : new Error(String(error)));
       }

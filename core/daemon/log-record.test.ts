@@ -133,7 +133,7 @@ describe('persona daemon check 9: no content, token or sender in a log', () => {
   test('persona daemon check 9: a record is one line, and cut', () => {
     assert.equal(scrubText('a\nb\u2028c\u0000d\u202ee'), 'a b c d e');
     assert.ok(scrubText('word '.repeat(1000)).length <= 300);
-    assert.equal(formatScrubbedError('thrown text'), 'something that is no Error was thrown');
+    assert.equal(formatScrubbedError('thrown text'), 'a value that is not an Error was thrown');
   });
 });
 

@@ -40,7 +40,7 @@ export function onPeeked(draft: MachineDraft, { peek: id, rev, count, oldest }: 
 
 export function onPeekFailed(draft: MachineDraft, { peek: id }: PeekInput<'peek_failed'>): void {
   const { peek } = draft.state;
-  if (peek.is === 'asked' && peek.id === id) failPeek(draft, 'the upstream did not say what is pending');
+  if (peek.is === 'asked' && peek.id === id) failPeek(draft, 'the upstream did not report what is pending');
 }
 
 export function onPendingChanged(draft: MachineDraft, { conn, rev }: PeekInput<'pending_changed'>): void {
@@ -138,5 +138,5 @@ function failPeek(draft: MachineDraft, why: string): number {
  */
 function rejectOldRevision(draft: MachineDraft, rev: number, floor: number): void {
   const failures = failPeek(draft, `the revision went back from ${floor} to ${rev}`);
-  if (failures >= LIMITS.timesBack) endConnection(draft, 'the revision stays back');
+  if (failures >= LIMITS.timesBack) endConnection(draft, 'the revision is still lower');
 }

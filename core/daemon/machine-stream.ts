@@ -45,7 +45,7 @@ export function streamInTime(draft: MachineDraft): void {
     fail(draft, 'ws_connect_failed', 'no welcome in time');
     endConnection(draft, 'no welcome');
   } else if (link.is === 'up' && mono >= link.heardMono + LIMITS.silenceMs) {
-    fail(draft, 'ws_stream_stalled', 'nothing was heard');
+    fail(draft, 'ws_stream_stalled', 'the stream is silent');
     endConnection(draft, 'stalled');
   }
   open(draft);
@@ -65,7 +65,7 @@ export function onWelcome(draft: MachineDraft, welcome: StreamInput<'welcome'>):
   if (link.is !== 'opening' || link.conn !== welcome.conn) return;
   const { tenant, identity } = draft.rules;
   if ((welcome.tenant ?? tenant) !== tenant || (welcome.identity ?? identity) !== identity) {
-    fail(draft, 'config_invalid', 'the upstream welcomes another persona');
+    fail(draft, 'config_invalid', 'the upstream welcomed another persona');
     stopMachine(draft, { reason: 'wrong persona', exit: 78, deadlineMs: LIMITS.stopMs });
     return;
   }
@@ -93,7 +93,7 @@ export function recordHeard(draft: MachineDraft, { conn }: { readonly conn: numb
 
 export function onGarbled(draft: MachineDraft, { conn }: StreamInput<'garbled'>): void {
   if (!isCurrentConnection(draft.state.link, conn)) return;
-  fail(draft, 'ws_stream_stalled', 'a frame that is too large or no JSON');
+  fail(draft, 'ws_stream_stalled', 'a frame is too large or not JSON');
   endConnection(draft, 'garbled');
 }
 

@@ -200,5 +200,5 @@ function onHeartbeatFailed(draft: MachineDraft, { conn }: HeartbeatInput<'heartb
   const { link, heartbeat } = draft.state;
   if (link.is !== 'up' || link.conn !== conn) return;
   put(draft, { heartbeat: { ...heartbeat, stuckMono: null } });
-  fail(draft, 'heartbeat_publish_failed', 'the stream did not take it');
+  fail(draft, 'heartbeat_publish_failed', 'the stream did not accept the heartbeat');
 }

@@ -95,7 +95,7 @@ describe('persona daemon check 11: session_id cannot be a label', () => {
   const withSession = { ...PERSONA, session_id: 'f81d4fae' };
 
   test('it is thrown where a test sees it', () => {
-    assert.throws(() => toLabels(withSession, 'throw'), /no label of a daemon is called session_id/);
+    assert.throws(() => toLabels(withSession, 'throw'), /unknown daemon label session_id/);
     assert.throws(() => collectSamples(new DrivenDaemon().state, withSession, 0), RangeError);
   });
 

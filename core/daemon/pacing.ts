@@ -86,7 +86,7 @@ export function onRejected(draft: MachineDraft, { ring: id }: PacingInput<'rejec
   if (inFlight === null || inFlight.id !== id) return;
   const { turn } = draft.state;
   if (turn.is === 'open' && turn.ring === id) put(draft, { turn: inFlight.turn });
-  failRing(draft, 'the surface did not take the doorbell');
+  failRing(draft, 'the surface did not accept the doorbell');
 }
 
 /** Fails a doorbell that was not accepted in time. It may have rung nevertheless, so the agent is not woken for it. */

@@ -186,7 +186,7 @@ export function createDaemon(needs: DaemonNeeds): Daemon {
         probe();
       },
       shutdown,
-      refused: (error) => failed(error, 'a line without the token, or none of this protocol'),
+      refused: (error) => failed(error, 'a line has no token or does not follow the protocol'),
     },
     get state() {
       return state;

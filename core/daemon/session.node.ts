@@ -24,7 +24,7 @@ export const openSession: OpenSession = ({ url, token, hello }, listener) => {
   const over = (code: number | null, reason: string): void => {
     if (isOver) return;
     isOver = true;
-    listener.closed({ code, status, reason, why: why || `closed with ${code ?? 'no word'}` });
+    listener.closed({ code, status, reason, why: why || `closed with ${code ?? 'no code'}` });
   };
   socket.on('open', () => {
     isOpen = true;
@@ -36,7 +36,7 @@ export const openSession: OpenSession = ({ url, token, hello }, listener) => {
       listener.frame(String(data));
       return;
     }
-    listener.garbled('a frame that is no text');
+    listener.garbled('a frame is not text');
   });
   for (const sign of ['ping', 'pong'] as const) {
     socket.on(sign, () => {

@@ -60,13 +60,13 @@ describe('a shim and what it is asked', () => {
     const asked = shim.ask({ call: 'status' }, 1000);
     newest().listener.ended();
     await assert.rejects(asked, /the shim ended/);
-    await assert.rejects(shim.ask({ call: 'status' }, 1000), /no shim runs/);
+    await assert.rejects(shim.ask({ call: 'status' }, 1000), /no shim is running/);
     await shim[Symbol.asyncDispose]();
   });
 
   test('an answer that is too late is none, and one of a shim before is none of this one', async () => {
     const { shim, newest, shims, clock } = rig();
-    const late = assert.rejects(shim.ask({ call: 'status' }, 1000), /said nothing to status/);
+    const late = assert.rejects(shim.ask({ call: 'status' }, 1000), /did not answer status/);
     await clock.advance(1000);
     await late;
     newest().answer();

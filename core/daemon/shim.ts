@@ -24,7 +24,7 @@ interface ShimNeeds {
 /** A supervised shim. Disposing ends it for good. */
 export interface Shim extends AsyncDisposable {
   readonly view: ShimView;
-  /** @throws Error if no shim runs, if it ends before it answers, or if it does not answer within `withinMs` */
+  /** @throws Error if no shim is running, if it ends before it answers, or if it does not answer within `withinMs` */
   ask(call: ShimCall, withinMs: number): Promise<ShimAnswer>;
   /** Starts the shim now, if it only waits to be started. */
   resume(): void;
@@ -100,12 +100,12 @@ export function startShim({ start, clock, chance, changed }: ShimNeeds): Shim {
 
   function ask(call: ShimCall, withinMs: number): Promise<ShimAnswer> {
     const shimProcess = running;
-    if (shimProcess === null) return Promise.reject(new Error('no shim runs'));
+    if (shimProcess === null) return Promise.reject(new Error('no shim is running'));
     ids += 1;
     const id = ids;
     return new Promise<ShimAnswer>((resolve, reject) => {
       const timer = clock.after(withinMs, () =>
-        finish(() => reject(new Error(`the shim said nothing to ${call.call}`))),
+        finish(() => reject(new Error(`the shim did not answer ${call.call}`))),
       );
       const finish = (how: () => void): void => {
         timer[Symbol.dispose]();

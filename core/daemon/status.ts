@@ -123,7 +123,7 @@ type UnknownLabelPolicy = 'throw' | ((name: string) => void);
 export function toLabels(values: Readonly<Record<string, string>>, strange: UnknownLabelPolicy): Labels {
   for (const name of Object.keys(values)) {
     if (isLabel(name)) continue;
-    if (strange === 'throw') throw new RangeError(`no label of a daemon is called ${name}: use ${NAMES.join(', ')}`);
+    if (strange === 'throw') throw new RangeError(`unknown daemon label ${name}: use ${NAMES.join(', ')}`);
     strange(name);
   }
   return NAMES.flatMap((name) => {

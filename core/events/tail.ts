@@ -64,7 +64,7 @@ export function repairTail(files: Files, fd: number): number {
   }
   for (let done = 0; done < closing.length; ) {
     const wrote = files.write(fd, closing.subarray(done));
-    if (wrote === 0) throw new Error('the disk takes no more bytes');
+    if (wrote === 0) throw new Error('the disk accepts no more bytes');
     done += wrote;
   }
   return closing.length;

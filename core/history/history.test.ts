@@ -464,7 +464,7 @@ describe('the database', () => {
       run.polled('ada', 3);
       assert.deepEqual(numbers(run, 'ada'), [null, 3]);
       assert.equal(run.lines.length, 1, run.lines.join('\n'));
-      assert.match(run.lines[0] ?? '', /history begins anew, what was there is .*\.set-aside now: /);
+      assert.match(run.lines[0] ?? '', /new history was started, and the old one is now .*\.set-aside: /);
       assert.ok(fs.lstatSync(`${path}.set-aside`));
       assert.equal(fs.existsSync(join(home, 'nowhere')), false);
     });

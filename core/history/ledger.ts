@@ -190,7 +190,7 @@ function parseMemberId(id: string): OutageMember {
 const OWN_WORDS: Partial<Record<FaultCode, string>> = {
   'not-json': 'the answer is not JSON',
   'exec-failed': 'the command failed',
-  internal: 'an error that was not foreseen',
+  internal: 'an unexpected error',
 };
 
 const LONGEST = 500;

@@ -139,7 +139,7 @@ export function openHistory({
     if (closed) return;
     const at = now();
     if (opened !== null && files.lstat(path)?.ino !== inode) {
-      discard(() => log.info('the history was deleted and begins anew'));
+      discard(() => log.info('the history was deleted, and a new one was started'));
     }
     if (!hasEndedUnheard && clock.monotonic() - openedAt >= UNHEARD_ENDS_MS) {
       hasEndedUnheard = true;

@@ -379,7 +379,7 @@ export function setFileAside(path: string, files: Files, log: Log, why: Fault): 
     const code = getErrno(error);
     throw new Fault('database', `${path} cannot be moved away (${code}): ${why.message}`, why.scope, { cause: error });
   }
-  log.warn(`the history begins anew, what was there is ${to} now: ${why.message}`);
+  log.warn(`a new history was started, and the old one is now ${to}: ${why.message}`);
 }
 
 function move(files: Files, from: string, to: string): void {
@@ -405,7 +405,7 @@ function claim(db: Database): void {
   if (id === APPLICATION_ID) return;
   const tables = db.prepare<{ n: number }>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
   if (tables > 0) {
-    throw new Fault('database', `${db.path} is a database of something else`, { is: 'machine', key: 'history' });
+    throw new Fault('database', `${db.path} is the database of another program`, { is: 'machine', key: 'history' });
   }
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }

@@ -178,7 +178,7 @@ describe('what is pushed', () => {
     assert.equal(items.pushOwn(own).isNew, false, 'the same again, as after a crash');
     assert.throws(() => items.pushOwn({ ...own, content: 'Chosen: deploy' }), {
       code: 'internal',
-      message: /item 2 has the key hivebar:decision:1 and says something else/,
+      message: /item 2 already has the key hivebar:decision:1, with different content/,
     });
     assert.throws(() => items.pushOwn({ ...own, persona: 'bo' }), { code: 'database' }, 'an answer is there once');
     assert.deepEqual(
@@ -259,9 +259,9 @@ describe('what is pushed', () => {
     ['a priority there is not', { priority: 5 as never }, /"priority" must be 0, 1, 2, 3 or 4, not 5/],
     ['a blank receiver', { to: { is: 'persona', name: '' } }, /"to" must be a name, not ""/],
     ['a source with a line break', { source: 'a\nb' }, /"source" must not contain control characters/],
-    ['a broadcast for a session', { ...toAll, session: 's1' }, /a broadcast is for no session: .*, not "s1"/],
+    ['a broadcast for a session', { ...toAll, session: 's1' }, /a broadcast cannot be for one session: .*, not "s1"/],
     ['an empty key', { dedupKey: '' }, /"dedupKey" must be text of 1 to 500 characters, not ""/],
-    ['an expiry that is no time', { expires: Number.NaN }, /"expires" must be an instant in milliseconds/],
+    ['an expiry that is no time', { expires: Number.NaN }, /"expires" must be a time in milliseconds/],
     ['text of more than 1 MiB', { content: 'x'.repeat(1024 * 1024 + 1) }, /"content" may have 1048576 bytes at most/],
   ];
   for (const [label, more, message] of refused) {

@@ -57,7 +57,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
       if (known.is_over === 1) {
         if (known.persona === name) sql.freeKey.run(known.id);
       } else if (origin !== null && (known.origin !== origin || known.content !== content)) {
-        throw new Fault('internal', `item ${known.id} has the key ${dedupKey} and says something else`, ITEMS);
+        throw new Fault('internal', `item ${known.id} already has the key ${dedupKey}, with different content`, ITEMS);
       } else return { id: known.id, dedupKey: dedupKey ?? '', isNew: false };
     }
     // Uses our clock, not the item's time: this time decides which broadcasts a new persona still gets.

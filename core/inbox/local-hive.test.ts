@@ -600,8 +600,8 @@ describe('hints', () => {
     inbox.sendNow(mail('ada'));
     assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 3);
     assert.deepEqual(output, [
-      'warn: retention deletes 3 messages whose time is over, 2 of them unread; ' +
-        'the oldest was made 2026-01-01T00:00:00.000000+00:00, the newest 2026-01-02T00:00:00.000000+00:00',
+      'warn: retention deletes 3 expired messages, 2 of them unread; ' +
+        'the oldest was created 2026-01-01T00:00:00.000000+00:00, the newest 2026-01-02T00:00:00.000000+00:00',
     ]);
     assert.equal(inbox.reap(now - MAIL_RETENTION_MS), 0);
     assert.equal(output.length, 1);

@@ -168,8 +168,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
 
   /** Logs before the deletion, because afterwards nothing is known of the mail. */
   function logReaped({ count, unread, oldest, newest }: Reapable): void {
-    const description = `${count} ${count === 1 ? 'message' : 'messages'} whose time is over, ${unread} of them unread`;
-    const text = `retention deletes ${description}; the oldest was made ${formatIso(oldest)}, the newest ${formatIso(newest)}`;
+    const description = `${count} expired ${count === 1 ? 'message' : 'messages'}, ${unread} of them unread`;
+    const text = `retention deletes ${description}; the oldest was created ${formatIso(oldest)}, the newest ${formatIso(newest)}`;
     if (unread > 0) log.warn(text);
     else log.info(text);
   }

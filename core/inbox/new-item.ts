@@ -15,7 +15,7 @@ export function checkItem(item: NewItem): NewItem {
   if (!ITEM_TYPES.includes(type)) throw createUsageFault(`"type" must be one of ${ITEM_TYPES.join(', ')}`, type);
   if (![0, 1, 2, 3, 4].includes(priority)) throw createUsageFault('"priority" must be 0, 1, 2, 3 or 4', priority);
   if (to.is === 'everyone' && session !== null)
-    throw createUsageFault('a broadcast is for no session: leave "session" out', session);
+    throw createUsageFault('a broadcast cannot be for one session: leave "session" out', session);
   return {
     to: to.is === 'persona' ? { is: 'persona', name: parseName('to', to.name) } : { is: 'everyone' },
     type,
@@ -31,7 +31,7 @@ export function checkItem(item: NewItem): NewItem {
 
 function checkForeignKey(key: string): string {
   if (isOwnKey(key))
-    throw createUsageFault(`"dedupKey" must not begin with ${OWN_KEYS}, which is for what Hivebar itself says`, key);
+    throw createUsageFault(`"dedupKey" must not begin with ${OWN_KEYS}, which is reserved for Hivebar`, key);
   return key;
 }
 
@@ -54,7 +54,7 @@ function parseKey(field: string, value: string): string {
 
 function parseMillis(field: string, value: number): number {
   const millis = Math.floor(value);
-  if (!Number.isSafeInteger(millis)) throw createUsageFault(`"${field}" must be an instant in milliseconds`, value);
+  if (!Number.isSafeInteger(millis)) throw createUsageFault(`"${field}" must be a time in milliseconds`, value);
   return millis;
 }
 
@@ -79,7 +79,7 @@ export const MAX_CONTENT = 1024 * 1024;
  */
 export function parseNewMessage(body: unknown): NewMessage {
   if (body === null || typeof body !== 'object' || Array.isArray(body))
-    throw createUsageFault('a message is an object', body);
+    throw createUsageFault('a message must be an object', body);
   const { to, from, content, urgent } = body as Record<string, unknown>;
   const mail = { to: parseName('to', to), from: parseName('from', from), content: parseContent(content) };
   if (urgent !== undefined && typeof urgent !== 'boolean')
@@ -100,8 +100,7 @@ function parseName(field: 'to' | 'from' | 'source', value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') throw createUsageFault(`"${field}" must be a name`, value);
   if (/[\p{Cc}\u2028\u2029]/u.test(value) || !value.isWellFormed())
     throw createUsageFault(`"${field}" must not contain control characters`, value);
-  if (displayName(value) !== value)
-    throw createUsageFault(`"${field}" must not contain characters that cannot be seen`, value);
+  if (displayName(value) !== value) throw createUsageFault(`"${field}" must not contain invisible characters`, value);
   if (value.length > MAX_NAME && [...value].length > MAX_NAME) {
     throw createUsageFault(`"${field}" may have ${MAX_NAME} characters at most`, value);
   }
@@ -127,13 +126,13 @@ const FIELDS = ['type', 'priority', 'ttl', 'dedup_key', 'session'] as const;
 export function parseSentItem(body: unknown, now: Instant): NewItem | null {
   const fields = (body !== null && typeof body === 'object' ? body : {}) as Readonly<Record<string, unknown>>;
   if (fields.origin !== undefined)
-    throw createUsageFault('"origin" cannot be sent: only Hivebar itself has one', fields.origin);
+    throw createUsageFault('"origin" cannot be sent: only Hivebar sets it', fields.origin);
   const hasField = (field: (typeof FIELDS)[number]): boolean => fields[field] !== undefined && fields[field] !== null;
   if (!FIELDS.some(hasField)) return null;
   const { to, from: source, content, urgent } = parseNewMessage(body);
   const priority = hasField('priority') ? parsePriority('"priority"', fields.priority) : urgent ? 1 : 2;
   if (fields.urgent !== undefined && hasField('priority') && urgent !== priority <= 1)
-    throw createUsageFault('"urgent" is priority 0 or 1: give one of the two, or both alike', fields.urgent);
+    throw createUsageFault('"urgent" means priority 0 or 1: give one of the two, or make them agree', fields.urgent);
   return {
     to: { is: 'persona', name: to },
     type: hasField('type') ? parseType('"type"', fields.type) : 'mail',

@@ -23,7 +23,7 @@ describe('the parameters of GET /api/inbox', () => {
   for (const [query, message] of [
     ['', /"persona" must be a name, not nothing/],
     ['persona=', /"persona" must be a name, not ""/],
-    ['persona=a&persona=b', /"persona" may be given once, not \["a","b"\]/],
+    ['persona=a&persona=b', /"persona" may be given only once, not \["a","b"\]/],
     ['persona=a&before_id=x', /"before_id" must be a whole number, not "x"/],
     ['persona=a&before_id=', /"before_id" must be a whole number, not ""/],
     ['persona=a&before_id=-1', /"before_id" must be a whole number, not "-1"/],

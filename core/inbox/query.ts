@@ -67,7 +67,7 @@ function catchFault<T>(read: () => T): T | Fault {
 
 function readParam(params: URLSearchParams, name: string): string | null {
   const values = params.getAll(name);
-  if (values.length > 1) throw createUsageFault(`"${name}" may be given once`, values);
+  if (values.length > 1) throw createUsageFault(`"${name}" may be given only once`, values);
   return values[0] ?? null;
 }
 

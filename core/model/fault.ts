@@ -29,7 +29,7 @@ export const FAULTS = {
   'exec-timeout': { next: 'make the command end within 10 seconds' },
   'reader-gone': { next: 'start again with a reader of stdout, or use --events-file' },
   'port-taken': {
-    next: 'hivebar doctor says what listens there; stop it, or choose another port with --port or HIVEBAR_PORT',
+    next: 'hivebar doctor names the program that listens there; stop it, or choose another port with --port or HIVEBAR_PORT',
   },
   database: { next: 'check the disk and the file hivebar.sqlite', http: 503 },
   'store-damaged': { next: 'hivebar doctor names the file that was set aside, and what was lost' },
@@ -100,6 +100,6 @@ export function toFault(error: unknown, scope: Scope): Fault {
  */
 export function toRemovedFolderFault(error: unknown): Fault | null {
   if (!(error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd')) return null;
-  const words = 'the current folder was removed: change into one that is there, or give absolute paths';
+  const words = 'the current folder was removed: change into one that exists, or give absolute paths';
   return new Fault('usage', words, { is: 'machine', key: 'cwd' });
 }

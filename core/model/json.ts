@@ -36,7 +36,7 @@ const [QUOTE, COMMA, OPEN_LIST, CLOSE_LIST, OPEN, CLOSE] = Array.from('",[]{}', 
  * @throws JsonRefusal
  */
 export function checkJson(text: string, { chars, depth: deepest, values: most }: JsonLimits = JSON_LIMITS): void {
-  if (text.length > chars) throw new JsonRefusal(`it has ${text.length} characters, and ${chars} are read`);
+  if (text.length > chars) throw new JsonRefusal(`it has ${text.length} characters, over ${chars}`);
   if (text.length <= most && hasFewOpeners(text, deepest)) return;
   let depth = 0;
   let values = 0;

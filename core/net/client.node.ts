@@ -131,7 +131,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     const exchange = new HttpExchange({ url, scope }, maxBytes, cleanUp, names.answered);
     const stop = (): void => exchange.cut(signal.reason);
     const late = startTimer(withinMs, () =>
-      exchange.cut(new Fault('timeout', `${formatUrl(url)}: no whole answer within ${withinMs} ms`, scope)),
+      exchange.cut(new Fault('timeout', `${formatUrl(url)}: no complete answer within ${withinMs} ms`, scope)),
     );
     signal.addEventListener('abort', stop, { once: true });
     const headers = header === null ? common : { ...common, [header.name]: header.value };

@@ -131,7 +131,7 @@ test('D7: the deadline is one for the whole request: hanging and dripping bodies
     const found = await outcome(client);
     const took = performance.now() - start;
     assert.equal(found.code, 'timeout');
-    assert.match(found.message, /no whole answer within 300 ms/);
+    assert.match(found.message, /no complete answer within 300 ms/);
     assert.ok(took >= 290 && took < 600, `${fault.is}: ${took} ms`);
   }
 });

@@ -97,7 +97,7 @@ function readToken(path: string, warn: (flaw: string) => void, scope: Scope): st
     try {
       const stat = fstatSync(fd);
       if (!stat.isFile()) throw createUnreadableFault('is not a regular file');
-      if (stat.size > LONGEST) throw createUnreadableFault(`is ${stat.size} bytes long, which is no token`);
+      if (stat.size > LONGEST) throw createUnreadableFault(`is ${stat.size} bytes long, too long for a token`);
       for (const flaw of findFlaws(stat)) warn(`token file ${name} ${flaw}`);
       text = readFileSync(fd, 'utf8');
     } finally {

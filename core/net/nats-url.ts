@@ -26,7 +26,7 @@ export function parseNatsTarget(text: string, scope: Scope): NatsTarget {
   if (place.includes('@')) {
     throw new Fault(
       'bad-nats-url',
-      'a user name or token stands in the URL of a NATS server: it belongs into a file',
+      'the URL of a NATS server contains a user name or token: put it into a file',
       scope,
     );
   }

@@ -55,7 +55,7 @@ export function parseTarget(text: string, policy: AddressPolicy, scope: Scope): 
     throw new Fault('bad-url', `${formatQuoted(`${url.protocol}...`)} is neither http nor https`, scope);
   }
   if (url.username !== '' || url.password !== '') {
-    throw new Fault('bad-url', `a user name or password stands in the URL of ${url.host}`, scope);
+    throw new Fault('bad-url', `the URL of ${url.host} contains a user name or password`, scope);
   }
   const host = toHost(url);
   const target: HttpTarget = { url, host, admission: toAdmission(policy, host) };

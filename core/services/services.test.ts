@@ -59,7 +59,7 @@ describe('a supervisor', () => {
       await clock.advance(1000);
     }
     assert.deepEqual(starts, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
-    assert.deepEqual(logged, ['gate cleanup: the disk is full: free space on the disk: tried again in 1 s']);
+    assert.deepEqual(logged, ['gate cleanup: the disk is full: free space on the disk; retrying in 1 s']);
     assert.deepEqual(reported, ['gate cleanup: the disk is full']);
   });
 

@@ -83,7 +83,7 @@ async function runAgainAndAgain(
       const fault = toFault(error, { is: 'machine', key: `service:${name}` });
       if (fault.message !== cause) {
         cause = fault.message;
-        log.warn(`${name}: ${fault.explain()}: tried again in ${restartMs / 1000} s`, toDetails(error));
+        log.warn(`${name}: ${fault.explain()}; retrying in ${restartMs / 1000} s`, toDetails(error));
         report(fault);
       }
     } finally {

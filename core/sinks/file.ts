@@ -39,7 +39,7 @@ export function createFileSink({ disk, clocks, path, maxBytes, keep }: FileSinkO
       } catch (error) {
         // `take` fails for a refused file and reports why. Until then the content of the file is unknown.
         const fault = toFault(error, { is: 'machine', key: `file:${path}` });
-        disk.log.warn(`${fault.message}: events it holds already may be written once more`);
+        disk.log.warn(`${fault.message}: events that it already holds may be written again`);
         tail = EMPTY_TAIL;
       }
       return tail;
@@ -152,7 +152,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
     try {
       while (done < bytes.length) {
         const wrote = files.write(file.fd, bytes.subarray(done));
-        if (wrote === 0) throw new Error('the disk takes no more bytes');
+        if (wrote === 0) throw new Error('the disk accepts no more bytes');
         done += wrote;
       }
       files.fdatasync(file.fd);
@@ -239,7 +239,7 @@ export function createRotatingFile({ disk, path, maxBytes, keep }: RotatingFileO
           return toStoppedAck(count, error);
         }
       }
-      if (count > 0) trouble.clear(`${path} takes events again`);
+      if (count > 0) trouble.clear(`${path} accepts events again`);
       return { is: 'all' };
     },
 

@@ -283,7 +283,7 @@ describe('a refused file', () => {
     files.unlink(PATH);
     assert.deepEqual(file.append([1].map(line)), { is: 'all' });
     assert.equal(output.length, 2);
-    assert.match(output[1] ?? '', /takes events again/);
+    assert.match(output[1] ?? '', /accepts events again/);
     assert.equal(files.text('/d/elsewhere'), null);
   });
 

@@ -69,7 +69,7 @@ export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptio
     try {
       for (const event of events) {
         if (!(await put(event, formatStamped(event), signal))) {
-          return { is: 'stopped', count, fault: new Fault('timeout', 'stdout: its reader does not read', SCOPE) };
+          return { is: 'stopped', count, fault: new Fault('timeout', 'stdout: its reader has stopped reading', SCOPE) };
         }
         count += 1;
       }
@@ -78,7 +78,7 @@ export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptio
       trouble.raise(fault.explain());
       return { is: 'stopped', count, fault };
     }
-    if (count > 0) trouble.clear('stdout takes events again');
+    if (count > 0) trouble.clear('stdout accepts events again');
     return { is: 'all' };
   }
 
@@ -92,7 +92,7 @@ export function createStdoutSink({ clock, clocks, log, fd = 1 }: StdoutSinkOptio
 
 function toStdoutFault(error: unknown): Fault {
   if (READER_GONE.has(getErrno(error))) {
-    return new Fault('reader-gone', `stdout: nobody reads it (${getErrno(error)})`, SCOPE, { cause: error });
+    return new Fault('reader-gone', `stdout: its reader is gone (${getErrno(error)})`, SCOPE, { cause: error });
   }
   const { code, message } = toIoFault(error, 'stdout', 'unwritable');
   return new Fault(code, message, SCOPE, { cause: error });

@@ -80,10 +80,10 @@ export function createDefectLog(log: Log, kind: string): DefectLog {
       const fresh = [...lines].filter((line) => !before.has(line));
       for (const line of fresh.slice(0, MOST_LINES)) log.warn(`${kind}: ${line}`);
       if (fresh.length > MOST_LINES)
-        log.warn(`${kind}: and ${fresh.length - MOST_LINES} more; hivebar ${kind} doctor names all`);
+        log.warn(`${kind}: and ${fresh.length - MOST_LINES} more; hivebar ${kind} doctor lists all`);
       const mended = [...before].filter((line) => !lines.has(line)).length;
       if (mended > 0)
-        log.info(`${kind}: ${mended} of the ${part} that were wrong ${mended === 1 ? 'is' : 'are'} mended`);
+        log.info(`${kind}: ${mended} of the ${part} that were wrong ${mended === 1 ? 'is' : 'are'} fixed`);
       if (lines.size === 0) parts.delete(part);
       else parts.set(part, lines);
     },

@@ -123,7 +123,7 @@ function toTempPrefix(path: string): string {
 function writeAll(disk: Disk, fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) {
     const wrote = disk.files.write(fd, bytes.subarray(done));
-    if (wrote === 0) throw new Error('the disk takes no more bytes');
+    if (wrote === 0) throw new Error('the disk accepts no more bytes');
     done += wrote;
   }
 }

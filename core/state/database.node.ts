@@ -78,7 +78,7 @@ export function runTransaction<T>(db: Database, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
     if (!db.isInPlace())
-      throw createDatabaseFault(`${db.path} was replaced or deleted while it is in use: start Hivebar again`);
+      throw createDatabaseFault(`${db.path} was replaced or deleted while it was in use: restart Hivebar`);
     const result = work();
     db.exec('COMMIT');
     return result;
@@ -300,7 +300,7 @@ function enterWal(connection: DatabaseSync, path: string, busyMs: number): void 
     try {
       const mode = connection.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
       if (mode === 'wal') return;
-      throw createDatabaseFault(`${path} cannot be kept in WAL mode (it stays in ${String(mode)}): use a local disk`);
+      throw createDatabaseFault(`${path} cannot use WAL mode (it stays in ${String(mode)}): use a local disk`);
     } catch (error) {
       if (!isSqliteError(error) || getPrimaryCode(error) !== SQLITE_BUSY || isOver()) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);

@@ -140,7 +140,7 @@ export function readRegular(files: Files, path: string, most: number = MOST_BYTE
         const why = `is not a regular file but a ${kindWord}: move it away, and put a file in its place`;
         throw createRefusal(path, why, 'unreadable');
       }
-      if (size > most) throw createRefusal(path, `has ${size} bytes, and more than ${most} are not read`, 'unreadable');
+      if (size > most) throw createRefusal(path, `has ${size} bytes; the limit is ${most}`, 'unreadable');
       return readBytes(files, fd, most, path);
     } finally {
       files.close(fd);
@@ -159,7 +159,7 @@ function readBytes(files: Files, fd: number, most: number, path: string): Uint8A
     const got = files.read(fd, chunk, at);
     if (got === 0) return Buffer.concat(chunks);
     at += got;
-    if (at > most) throw createRefusal(path, `has more than the ${most} bytes that are read`, 'unreadable');
+    if (at > most) throw createRefusal(path, `has more bytes than the limit of ${most}`, 'unreadable');
     chunks.push(Buffer.from(chunk.subarray(0, got)));
   }
 }

@@ -65,7 +65,7 @@ export function salvage(
   rebuilt.exec('COMMIT; PRAGMA synchronous = FULL');
   const flaws = rebuilt.prepare('PRAGMA quick_check(1)').all();
   if (flaws[0]?.quick_check !== 'ok')
-    throw new Error(`what was recovered is damaged itself: ${String(flaws[0]?.quick_check)}`);
+    throw new Error(`the recovered data is damaged too: ${String(flaws[0]?.quick_check)}`);
   flush(target);
   return salvaged;
 }

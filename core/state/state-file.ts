@@ -84,7 +84,7 @@ function judge(bytes: Uint8Array, expected: JsonValue, keys: StateFileOptions['k
     return { is: 'corrupt', why: error instanceof Error ? error.message : String(error) };
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
-    return { is: 'corrupt', why: 'it holds no JSON object' };
+    return { is: 'corrupt', why: 'it does not hold a JSON object' };
   }
   const record = value as Record<string, JsonValue | undefined>;
   // Types are strict: `true` is no number and 2.5 is no id (D15, trap 23). Keys of other writers are ignored.

@@ -281,7 +281,7 @@ export function formatStoreReport(path: string, { at, problem, setAside, copyOf,
     copyOf === null ? 'there was no copy' : '',
     inbox !== undefined && !inbox.isBroken
       ? 'none is known to be lost'
-      : 'what came after that, and is in no event file, is lost',
+      : 'newer messages that are in no event file are lost',
   ];
   return parts.filter((part) => part !== '').join('; ');
 }

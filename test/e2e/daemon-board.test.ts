@@ -105,7 +105,7 @@ describe('persona daemons on the board', () => {
     const before = listEvents(home, 'ada').filter((event) => event === 'alert').length;
     const down = await tray.persona(boardId('ada'), ({ state }) => state === 'DOWN');
     assert.ok(down.reason?.includes(findPlaces(home, 'ada').socket), down.reason ?? '');
-    assert.match(down.reason ?? '', /does not run: .*hivebar daemon/);
+    assert.match(down.reason ?? '', /is not running: .*hivebar daemon/);
     assert.deepEqual([down.daemon, (await tray.persona(boardId('bo'))).state], [null, 'UP']);
     const { causes } = await tray.status();
     assert.deepEqual(
@@ -195,7 +195,7 @@ describe('persona daemons on the board', () => {
       for (let isThere = false; !isThere; await sleep(20)) isThere = (await daemon.status()) !== null;
       return daemon;
     });
-    assert.match(await line(), /2 installed, 1 runs; the daemon lab-bo at .*does not run/);
+    assert.match(await line(), /2 installed, 1 runs; the daemon lab-bo at .*is not running/);
     writeFileSync(findPlaces(home, 'bo').config, '{}', { mode: 0o600 });
     assert.match(await line(), /2 installed, 1 runs; .*lab-bo.daemon\.json/);
   });

@@ -236,7 +236,7 @@ describe('a persona daemon that cannot be', () => {
     rmSync(home.places('ada').observeToken);
     const bare = await ends(home);
     assert.equal(bare.code, 78);
-    assert.match(bare.stderr, /observe\.token: is not there/);
+    assert.match(bare.stderr, /observe\.token: does not exist/);
     writeFileSync(home.places('ada').config, '{"tenant":"acme"');
     assert.equal((await ends(home)).code, 78);
     assert.equal(hellos(up), 0);

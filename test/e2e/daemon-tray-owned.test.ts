@@ -160,7 +160,7 @@ describe('persona daemons that the tray owns', () => {
     const { pid } = await runs(home, first, 'ada');
     await first.kill();
     await using tray = await home.start();
-    await logged(tray, /acme-ada runs already/);
+    await logged(tray, /acme-ada was running already/);
     await tray.stop();
     assert.equal(isAlive(pid), false);
   });

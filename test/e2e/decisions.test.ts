@@ -74,7 +74,7 @@ describe('hivebar decision', () => {
     );
     const refused = await push('--dedup-key', 'hivebar:decision:1', 'Chosen: b');
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /must not begin with hivebar:, which is for what Hivebar itself says/);
+    assert.match(refused.stderr, /must not begin with hivebar:, which is reserved for Hivebar/);
     await ask(home);
     assert.equal((await home.run(['decision', 'respond', '1', '--select', 'a'])).code, 0);
     assert.match(

@@ -93,11 +93,11 @@ describe('a record that is no file of the store', () => {
     assert.equal(citizens.length, 17);
     assert.equal(
       findMessage(defects, `${findCitizenId('cc-read')}.meta.json`),
-      `belongs to user ${SOMEBODY}, whose files are not believed`,
+      `belongs to user ${SOMEBODY}, whose files are not trusted`,
     );
     const sent = await run(['mail', 'send', '--queue', '--id', findCitizenId('cc-read'), 'x']);
     assert.equal(sent.code, 1);
-    assert.match(sent.err, /whose files are not believed$/m);
+    assert.match(sent.err, /whose files are not trusted$/m);
     chownSync(store.places.sessions, SOMEBODY, SOMEBODY);
     assert.equal((await run(['list', '--json'])).json<CitizenList>().citizens.length, 18); // all of the store is theirs
   });
@@ -118,7 +118,7 @@ describe('what is in a box and no message', () => {
       writeFileSync(join(box, file(4)), 'from a stranger');
       chownSync(join(box, file(4)), SOMEBODY, SOMEBODY);
     }
-    const foreign = NOT_ROOT === null ? [[file(4), `belongs to user ${SOMEBODY}, whose files are not believed`]] : [];
+    const foreign = NOT_ROOT === null ? [[file(4), `belongs to user ${SOMEBODY}, whose files are not trusted`]] : [];
     const expected = [
       [file(1), 'is a symlink, which is never followed'],
       [file(2), 'is a pipe, socket or device, not a file'],

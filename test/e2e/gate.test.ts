@@ -244,7 +244,7 @@ describe('hivebar gate', () => {
       ['mark tests --json', /unknown flag --json/],
       ['register tests --hook Stop --mode hard --description d', /--mode hard: must be strict or soft/],
       ['register tests --hook Stop --mode soft', /--description/],
-      ['register ../x --hook Stop --mode soft --description d', /is no id of a gate/],
+      ['register ../x --hook Stop --mode soft --description d', /is not a gate id/],
       ['register tests --hook Stop --mode soft --description d --ttl soon', /--ttl soon/],
       ['register tests --hook Stop --mode soft --description d --check rm', /--check rm/],
     ];

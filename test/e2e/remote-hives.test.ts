@@ -283,8 +283,8 @@ describe('remote hives', { concurrency: 4 }, () => {
       ['D1: an answer cut in the middle', { is: 'truncated' }, /broke off/],
       ['D1: a garbage status line', { is: 'garbage' }, /not HTTP/],
       ['D1: a bad chunk', { is: 'bad-chunk' }, /not HTTP/],
-      ['D7: a body that drips', { is: 'drip' }, /no whole answer within 5000 ms/],
-      ['D8: requests that hang', { is: 'hang' }, /no whole answer within 5000 ms/],
+      ['D7: a body that drips', { is: 'drip' }, /no complete answer within 5000 ms/],
+      ['D8: requests that hang', { is: 'hang' }, /no complete answer within 5000 ms/],
       ['D19: a 204', { is: 'status', status: 204 }, /204, which has no content/],
       ['D19: a 304', { is: 'status', status: 304 }, /304 \(not modified\)/],
       [

@@ -168,7 +168,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       const { port } = other.address() as { port: number };
       try {
         const { code, stdout, stderr } = await home.run(['run', '--port', String(port), ...QUIET]);
-        const words = `hivebar run: port ${port} of 127.0.0.1 is in use: hivebar doctor says what listens there`;
+        const words = `hivebar run: port ${port} of 127.0.0.1 is in use: hivebar doctor names the program that listens there`;
         assert.deepEqual([code, stdout], [1, '']);
         assert.ok(stderr.includes(words), stderr);
       } finally {

@@ -262,7 +262,7 @@ describe('acknowledgement', { concurrency: 4 }, () => {
     void cli.leave();
     const id = hive.deliver('ada');
     assert.deepEqual(await cli.ended(), { code: 4, signal: null });
-    assert.equal(count(cli.stderr, /nobody reads it/), 1, cli.stderr);
+    assert.equal(count(cli.stderr, /its reader is gone/), 1, cli.stderr);
     await using again = watch(hive, args);
     assert.equal((await again.event('new')).id, id);
   });

@@ -22,8 +22,8 @@ const rows = (...ids: unknown[]): HiveFault => ({ is: 'body', body: JSON.stringi
 describe('a bad answer in the middle of a run', { concurrency: 10 }, () => {
   const faults: readonly (readonly [name: string, fault: HiveFault | 'refused', message: RegExp])[] = [
     ['refused', 'refused', /connection refused/],
-    ['hanging', { is: 'hang' }, /no whole answer within 5000 ms/],
-    ['dripping', { is: 'drip' }, /no whole answer within 5000 ms/],
+    ['hanging', { is: 'hang' }, /no complete answer within 5000 ms/],
+    ['dripping', { is: 'drip' }, /no complete answer within 5000 ms/],
     ['truncated', { is: 'truncated' }, /broke off/],
     ['not JSON', { is: 'body', body: '<html>busy</html>' }, /the answer of \d+ bytes is not JSON/],
     ['empty', { is: 'body', body: '' }, /not JSON/],
@@ -178,7 +178,7 @@ describe('a state file', { concurrency: 8 }, () => {
     ['cut', (hive) => JSON.stringify(valid(hive)).slice(0, 40), /not usable/],
     ['no UTF-8', () => Buffer.from([0xff, 0xfe, 0]), /not usable/],
     ['of another program', () => '{"name":"x","version":1}', /identity is missing/],
-    ['a list', () => '[]', /no JSON object/],
+    ['a list', () => '[]', /not hold a JSON object/],
     ['with a state of its own', (hive) => JSON.stringify({ ...valid(hive), state: 'SIDEWAYS' }), /state is "SIDEWAYS"/],
     ['of another persona', (hive) => JSON.stringify({ ...valid(hive), identity: ['x'] }), /belongs to another inbox/],
   ];
@@ -304,7 +304,7 @@ describe('a full disk', { concurrency: 2 }, () => {
       () => files.mail(events('ada')).length === 1 && files.mail(events('bo')).length === 1,
     );
     assert.deepEqual([...files.mail(events('ada')), ...files.mail(events('bo'))], ids);
-    await cli.says(/events\.ada\.ndjson takes events again/);
+    await cli.says(/events\.ada\.ndjson accepts events again/);
   });
 });
 

@@ -27,7 +27,7 @@ export function parseHookOutput(stdout: string): Output {
 /** Only that git took too long for a hook, as it may on a busy machine. */
 function isOutOfTime(answer: unknown): boolean {
   const { systemMessage = '' } = answer as { readonly systemMessage?: string };
-  return /^hivebar: commit-push: not checked, taken as satisfied: [^;]*$/.test(systemMessage);
+  return /^hivebar: commit-push: not checked, so treated as satisfied: [^;]*$/.test(systemMessage);
 }
 
 export interface ContextItem {

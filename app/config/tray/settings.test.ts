@@ -51,7 +51,7 @@ test('settings that are wrong are an error that names file, line, column and fau
     ],
     [
       '{"hives": [{"name": "a", "base": "http://h", "proxy": "http://me:secret@p:1"}]}',
-      '1:46: hives.0.proxy: a user name or password stands in the URL of p:1',
+      '1:46: hives.0.proxy: the URL of p:1 contains a user name or password',
     ],
     [
       '{"hives": [{"name": "a", "base": "http://127.0.0.1:7474", "proxy": "http://p:1"}]}',
@@ -64,12 +64,15 @@ test('settings that are wrong are an error that names file, line, column and fau
     ['{"brainclaw": {"is": "on", "root": []}}', '1:28: brainclaw.root: unknown key'],
     ['{"nats": {}}', "1:2: nats: must have required property 'url'"],
     ['{"nats": {"url": "http://h"}}', /^1:11: nats\.url: "http:\/\/h" is not nats:\/\/HOST:PORT or tls:/],
-    ['{"nats": {"url": "nats://me:secret@h"}}', /^1:11: nats\.url: a user name or token stands in the URL/],
+    [
+      '{"nats": {"url": "nats://me:secret@h"}}',
+      /^1:11: nats\.url: the URL of a NATS server contains a user name or token/,
+    ],
     ['{"nats": {"url": "nats://192.0.2.1:4222"}}', /^1:11: nats\.url: .*documentation address/],
     ['{"hives": [{"name": "nats", "base": "http://h"}]}', /^1:13: hives\.0\.name: must be none of local, .*nats/],
     [
       '{"hives": [{"name": "a", "base": "http://h"},\n{"name": "a", "base": "http://i"}]}',
-      '2:2: hives.1.name: a is the name of hives.0 already',
+      '2:2: hives.1.name: a is already the name of hives.0',
     ],
   ] as const) {
     writeFileSync(path, text);

@@ -19,7 +19,7 @@ export function createCodexShim({ shim, desk, clock }: CodexShimNeeds): Plugin {
     async notifySurface(payload) {
       if (desk.isWaiting) return await runWithin(clock, ACCEPTED_WITHIN_MS, desk.ring());
       const { ok } = await shim.ask({ call: 'notify_surface', payload }, ACCEPTED_WITHIN_MS);
-      if (!ok) throw new Error('the shim did not take it');
+      if (!ok) throw new Error('the shim did not accept it');
     },
     async resumeSurface() {
       shim.resume();

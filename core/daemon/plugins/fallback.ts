@@ -21,7 +21,7 @@ export interface FallbackNeeds {
 export function createFallback({ person, clock }: FallbackNeeds): Plugin {
   return {
     async notifySurface() {
-      if (!person.isAvailable) throw new Error('nothing shows a notification here');
+      if (!person.isAvailable) throw new Error('no program that shows notifications was found');
       await runWithin(clock, ACCEPTED_WITHIN_MS, person.notify());
     },
     resumeSurface: async () => {},

@@ -26,7 +26,7 @@ export interface HookDesk {
    */
   sit(hand: () => Promise<boolean>): Disposable;
   readonly isWaiting: boolean;
-  /** @throws Error if no hook waits, or the hook did not take the doorbell */
+  /** @throws Error if no hook is waiting, or the hook did not take the doorbell */
   ring(): Promise<void>;
 }
 
@@ -47,7 +47,7 @@ export function createHookDesk(): HookDesk {
     },
     async ring() {
       const hand = seats.shift();
-      if (hand === undefined) throw new Error('no hook waits');
+      if (hand === undefined) throw new Error('no hook is waiting');
       if (!(await hand())) throw new Error('the hook went away');
     },
   };

@@ -100,7 +100,7 @@ describe('a surface whose harness runs a hook', () => {
     });
     assert.deepEqual(await plugin.status(), { alive: true, accepting: true, detail_class: 'waiting_hook' });
     await plugin.notifySurface(DOORBELL);
-    await assert.rejects(plugin.notifySurface(DOORBELL), /no hook waits/);
+    await assert.rejects(plugin.notifySurface(DOORBELL), /no hook is waiting/);
     assert.equal(handed, 1);
     assert.deepEqual(await plugin.status(), { alive: true, accepting: false, detail_class: 'between_hooks' });
   });
@@ -152,7 +152,7 @@ describe('a surface with a shim', () => {
     assert.deepEqual(asked, [{ id: 1, call: 'notify_surface', payload: DOORBELL }]);
     const refusing = shimThat(() => ({ ok: false }), clock);
     const refused = codex.createCodexShim({ shim: refusing.shim, desk: createHookDesk(), clock });
-    await assert.rejects(refused.notifySurface(DOORBELL), /did not take it/);
+    await assert.rejects(refused.notifySurface(DOORBELL), /did not accept it/);
   });
 
   test('a shim that dies in a ring has not taken it, and neither has one that says nothing for 2 s', async () => {
@@ -164,7 +164,7 @@ describe('a surface with a shim', () => {
     const hangs = shimThat(null, clock);
     const late = assert.rejects(
       codex.createCodexShim({ shim: hangs.shim, desk: createHookDesk(), clock }).notifySurface(DOORBELL),
-      /said nothing/,
+      /did not answer/,
     );
     await clock.advance(2000);
     await late;
@@ -221,7 +221,7 @@ describe('a surface that nothing can be handed to', () => {
       createFallback(() => Promise.reject(new Error('not shown'))).notifySurface(DOORBELL),
       /not shown/,
     );
-    await assert.rejects(createFallback(accept, false).notifySurface(DOORBELL), /nothing shows/);
+    await assert.rejects(createFallback(accept, false).notifySurface(DOORBELL), /no program that shows/);
     const late = assert.rejects(createFallback(() => new Promise(() => {})).notifySurface(DOORBELL), /too late/);
     await clock.advance(2000);
     await late;

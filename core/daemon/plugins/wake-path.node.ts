@@ -21,7 +21,7 @@ export function openWakePath(address: () => string | null, line: string): WakePa
     isThere: () => findUrl() !== null,
     async ring() {
       const url = findUrl();
-      if (url === null) throw new Error('no hook waits, and no wake of this agent is known');
+      if (url === null) throw new Error('no hook is waiting, and no wake path of this agent is known');
       await postJson(url, JSON.stringify({ message: line }));
     },
   };

@@ -216,7 +216,7 @@ export function parseNewDecision(
   if (options.length === 0 && !freeText)
     throw createUsageFault('there must be an option, or free text as the answer', undefined);
   const twice = options.find(({ id }, at) => options.findIndex((option) => option.id === id) !== at);
-  if (twice !== undefined) throw createUsageFault('every option must have an id of its own', twice.id);
+  if (twice !== undefined) throw createUsageFault('every option must have a unique id', twice.id);
   const fallback = input.fallback ?? null;
   if (fallback !== null && !options.some(({ id }) => id === fallback))
     throw createUsageFault(`the default must be ${formatOptionIds(options)}`, fallback);
@@ -291,7 +291,7 @@ function parseOption({
 }): DecisionOption {
   if (!OPTION_ID.test(id) || id.length > LIMITS.optionId)
     throw createUsageFault(
-      `the id of an option has 1 to ${LIMITS.optionId} letters, digits, - or _, the first no - or _`,
+      `the id of an option must be 1 to ${LIMITS.optionId} letters, digits, - or _, and must not begin with - or _`,
       id,
     );
   const whole = parseLine(`label of option ${id}`, label, LIMITS.label);

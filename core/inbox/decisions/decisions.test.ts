@@ -187,7 +187,7 @@ describe('a decision', () => {
     const decisions = rig.start({ items: { pushOwn: fail } });
     decisions.create(asks());
     assert.equal(decisions.respond(1, says({ select: 'a' })).is, 'done');
-    assert.match(rig.warned.join(), /ada will be told later: no gate/);
+    assert.match(rig.warned.join(), /ada gets the answer later: no gate/);
     rig.start({ wake: fail }).reconcile();
     assert.deepEqual([...rig.inbox.keys()], ['decision:1']);
     assert.match(rig.warned.join(), /ada was not woken/);
@@ -295,7 +295,7 @@ describe('what is asked and answered is checked', () => {
           { id: 'a', label: 'B' },
         ],
       },
-      /of its own, not "a"/,
+      /a unique id, not "a"/,
     ],
     ['a label of two lines', { options: [{ id: 'a', label: 'A\nB' }] }, /must be one line/],
     [

@@ -134,7 +134,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
     try {
       items.pushOwn(toOutcomeItem(decision, outcome));
     } catch (error) {
-      log.warn(`decision ${id} is answered; ${persona} will be told later: ${formatError(error)}`);
+      log.warn(`decision ${id} is answered; ${persona} gets the answer later: ${formatError(error)}`);
       return;
     }
     wake(decision);
@@ -295,7 +295,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
               if (!rows.endWait(id, persona, clock.now())) gates.waiting(persona, false);
             });
           } catch (error) {
-            log.warn(`${persona} may be taken for waiting until that lapses: ${formatError(error)}`);
+            log.warn(`${persona} may be shown as waiting until the mark expires: ${formatError(error)}`);
           }
         },
       };
@@ -311,7 +311,7 @@ export function openDecisions(options: DecisionsOptions): Decisions {
       throw createRefusal(`decision ${id} was asked by ${decision.persona}, not by ${persona}`);
     if (decision.outcome.is !== 'open')
       throw createRefusal(`decision ${id} is ${decision.outcome.is}, so it cannot be refined`);
-    if (isOver(decision, now)) throw createRefusal(`the time of decision ${id} is over, so it cannot be refined`);
+    if (isOver(decision, now)) throw createRefusal(`decision ${id} has expired, so it cannot be refined`);
     return decision;
   }
 }

@@ -194,14 +194,14 @@ function judgeGate(gateState: GateState, question: GateQuestion): GateJudgement 
     hasPassed: answer?.is === 'clear' && isNews,
     isUsedUp: isClosed && mark !== null && isConsumed(gate),
     detail: answer?.is === 'open' ? answer.detail : '',
-    trouble: answer?.is === 'failed' ? `${gate.id}: not checked, taken as satisfied: ${answer.why}` : null,
+    trouble: answer?.is === 'failed' ? `${gate.id}: not checked, so treated as satisfied: ${answer.why}` : null,
   };
 }
 
 function findAnswer(check: CheckName | null, question: GateQuestion): CheckAnswer | null {
   if (check === null) return null;
   if (check !== 'decision-waiting') {
-    return question.checks.get(check) ?? { is: 'failed', why: `${check} was not looked at` };
+    return question.checks.get(check) ?? { is: 'failed', why: `${check} was not checked` };
   }
   const waiting = question.gateStates.find(({ gate }) => gate.id === DECISION_WAITING);
   const isWaiting = waiting !== undefined && holds(waiting, question, question.now);
@@ -256,6 +256,6 @@ async function runCheck(name: CheckName, place: Workplace, git: GitCheck): Promi
       return bead === '' ? { is: 'clear' } : { is: 'open', detail: bead };
     }
     case 'decision-waiting':
-      return { is: 'failed', why: 'it is a mark and not looked at here' };
+      return { is: 'failed', why: 'it is a mark, which is not checked here' };
   }
 }

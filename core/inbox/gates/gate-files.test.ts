@@ -86,7 +86,7 @@ describe('files', () => {
     using space = scratch();
     const { gates } = rig(space);
     for (const id of ['', '.x', '-x', '../x', 'a/b', 'Deploy', 'con', 'nul.txt', 'x.', 'é', 'x'.repeat(65)]) {
-      assert.throws(() => gates.register('ada', gate(id)), { code: 'usage', message: /is no id of a gate/ }, id);
+      assert.throws(() => gates.register('ada', gate(id)), { code: 'usage', message: /is not a gate id/ }, id);
     }
     assert.throws(() => gates.register('ada', gate('x', { description: ' ' })), /description is empty/);
     assert.throws(() => gates.register('ada', gate('x', { ttlSeconds: 0.5 })), /ttl 0.5/);

@@ -182,7 +182,8 @@ export function parseGate(id: string, bytes: Uint8Array): GateParseResult {
   } catch (error) {
     return toOdd(error instanceof Error ? error.message : String(error));
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return toOdd('it holds no JSON object');
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    return toOdd('it does not hold a JSON object');
   const { registered, hook, mode, description, hint, check, tool, command, ttl, ...marked } = value as Readonly<
     Record<string, unknown>
   >;

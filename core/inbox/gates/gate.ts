@@ -122,7 +122,7 @@ const MOST_TTL_SECONDS = 366 * 86_400;
 /** Null if the id is valid for a gate, else why not. */
 export function explainInvalidId(id: string): string | null {
   if (/^[a-z0-9_]/.test(id) && toStem(id) === id) return null;
-  return 'is no id of a gate: up to 64 of a-z, 0-9, ".", "_" and "-", not first "." or "-"';
+  return 'is not a gate id: use up to 64 of a-z, 0-9, ".", "_" and "-", and do not begin with "." or "-"';
 }
 
 /** @throws Fault `usage` that names the field and the value */
@@ -130,9 +130,9 @@ export function checkGate(gate: Gate): Gate {
   const why = explainInvalidId(gate.id);
   if (why !== null) throw createRefusal(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);
   if (gate.id === DECISION_WAITING)
-    throw createRefusal(`${DECISION_WAITING} is a mark of decisions and no gate of a hook`);
+    throw createRefusal(`${DECISION_WAITING} is a mark of decisions, not a gate of a hook`);
   if (gate.description.trim() === '') throw createRefusal('the description is empty: describe the condition');
-  if (gate.hint?.trim() === '') throw createRefusal('the hint is empty: leave it out');
+  if (gate.hint?.trim() === '') throw createRefusal('the hint is empty: omit it');
   for (const [field, text] of [
     ['description', gate.description],
     ['hint', gate.hint ?? ''],

@@ -176,7 +176,7 @@ describe('an item in the inbox', () => {
       findOpenDecisions: NO_OPEN_DECISIONS,
     });
     gates.mark('ada', 'decision', { by: 'operator', session: null, terminal: null, tells: true });
-    assert.match(output.join(), /ada was not told that it resolved: locked/);
+    assert.match(output.join(), /ada could not be notified that it resolved: locked/);
     assert.equal((await check({ gates, space })).decision, 'allow');
   });
 });
@@ -284,7 +284,7 @@ describe('the gate `decision`', () => {
     Object.defineProperty(all, 'asked', { get: () => assert.fail('database is locked') });
     const { decision, warnings } = await check(all);
     assert.equal(decision, 'allow');
-    assert.match(warnings.join(), /whether a decision is open could not be looked up.*database is locked/);
+    assert.match(warnings.join(), /open decisions could not be looked up.*database is locked/);
     all.gates.register('ada', DECISION_GATE);
     assert.equal((await check(all)).decision, 'block');
   });

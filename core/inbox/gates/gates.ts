@@ -141,7 +141,9 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
     try {
       items().pushOwn(toResolvedItem(persona, id, mark));
     } catch (error) {
-      disk.log.warn(`gate ${id}: ${persona} was not told that it resolved: ${formatError(error)}`, { persona });
+      disk.log.warn(`gate ${id}: ${persona} could not be notified that it resolved: ${formatError(error)}`, {
+        persona,
+      });
     }
   }
 
@@ -220,9 +222,7 @@ export function openGates({ disk, random, clock, state, items, git, findOpenDeci
     try {
       return findOpenDecisions(persona);
     } catch (error) {
-      troubles.push(
-        `whether a decision is open could not be looked up, and none is taken for open: ${formatError(error)}`,
-      );
+      troubles.push(`open decisions could not be looked up, so none is assumed to be open: ${formatError(error)}`);
       return null;
     }
   }

@@ -67,7 +67,10 @@ describe('git in a folder', () => {
 
   test('that hangs, fails or floods is not waited for', async () => {
     using hanging = scratch();
-    assert.match(JSON.stringify(await probe('/', fakeGit(hanging, 'exec sleep 600'), 300)), /failed.*took over 300 ms/);
+    assert.match(
+      JSON.stringify(await probe('/', fakeGit(hanging, 'exec sleep 600'), 300)),
+      /failed.*timed out after 300 ms/,
+    );
     using failing = scratch();
     assert.deepEqual(await probe('/', fakeGit(failing, 'exit 3')), { is: 'failed', why: 'git ended with 3' });
     using flooding = scratch();

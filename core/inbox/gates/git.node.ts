@@ -50,7 +50,7 @@ function runGit({ cwd, env }: Workplace, withinMs: number, resolve: (answer: Che
     // A listed change counts, however git ended.
     resolve(bytes > 0 ? { is: 'open', detail: changesHash.digest('hex').slice(0, 32) } : otherwise);
   };
-  const timer = setTimeout(() => answer({ is: 'failed', why: `git took over ${withinMs} ms` }), withinMs);
+  const timer = setTimeout(() => answer({ is: 'failed', why: `git timed out after ${withinMs} ms` }), withinMs);
   child.stdout.on('data', (chunk: Buffer) => {
     if (isOver) return;
     changesHash.update(chunk);

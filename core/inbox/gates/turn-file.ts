@@ -51,7 +51,7 @@ export function createTurnFile(disk: Disk, directory: string, session: string, c
   function append({ fd }: Pick<OpenedFile, 'fd'>, line: TurnLine): void {
     // A line break also comes first: it ends a line that a kill cut off, so that this line is whole.
     const bytes = Buffer.from(`\n${JSON.stringify(line)}\n`, 'utf8');
-    if (files.write(fd, bytes) !== bytes.length) throw new Error('the disk takes no more bytes');
+    if (files.write(fd, bytes) !== bytes.length) throw new Error('the disk accepts no more bytes');
   }
 
   function withFile<T>(work: (opened: OpenedFile) => T): T {
@@ -106,7 +106,7 @@ export function createTurnFile(disk: Disk, directory: string, session: string, c
       }
     } catch (error) {
       // Leftover files are not a failure: the next new session tries again.
-      disk.log.info(`${turns}: old turns are kept: ${toIoFault(error, turns, 'unwritable').message}`);
+      disk.log.info(`${turns}: old turns could not be deleted: ${toIoFault(error, turns, 'unwritable').message}`);
     }
   }
 

@@ -20,7 +20,10 @@ const why = (line: string): string => {
 describe('a line of the queue', () => {
   test('C1 given a key that only Hivebar itself may use, it is bad, so that it is put aside and said', () => {
     for (const dedup_key of ['hivebar:decision:1', 'HIVEBAR:x'])
-      assert.match(why(JSON.stringify({ content: 'x', dedup_key })), /begins with hivebar:, which is for what Hivebar/);
+      assert.match(
+        why(JSON.stringify({ content: 'x', dedup_key })),
+        /begins with hivebar:, which is reserved for Hivebar/,
+      );
     assert.equal(read({ content: 'x', dedup_key: 'decision:1', origin: 'hivebar' }).dedupKey, 'decision:1');
   });
 

@@ -31,7 +31,7 @@ export function parseEntry(line: string, now: Instant): EntryParseResult {
   } catch (error) {
     return toBadEntry(error instanceof Error ? error.message : String(error));
   }
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) return toBadEntry('no JSON object');
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return toBadEntry('not a JSON object');
   const { id, type, source, content, priority, timestamp, dedup_key: key, ttl_seconds: ttl } = dropNulls(value);
   if (typeof content !== 'string') return toBadEntry('"content" is not text');
   if (Buffer.byteLength(content) > MAX_CONTENT) return toBadEntry(`"content" has over ${MAX_CONTENT} bytes`);
@@ -39,7 +39,7 @@ export function parseEntry(line: string, now: Instant): EntryParseResult {
     if (text !== undefined && typeof text !== 'string') return toBadEntry(`"${name}" is not text`);
   }
   if (typeof key === 'string' && isOwnKey(key))
-    return toBadEntry(`"dedup_key" begins with ${OWN_KEYS}, which is for what Hivebar itself says`);
+    return toBadEntry(`"dedup_key" begins with ${OWN_KEYS}, which is reserved for Hivebar`);
   if (priority !== undefined && !Number.isInteger(priority)) return toBadEntry('"priority" is not a whole number');
   if (timestamp !== undefined && !isSpan(timestamp)) return toBadEntry('"timestamp" is not a time in milliseconds');
   if (ttl !== undefined && !isSpan(ttl)) return toBadEntry('"ttl_seconds" is not a number of seconds');
@@ -200,7 +200,7 @@ export function append({ disk, random, ways }: QueueMachine, path: string, entry
     } finally {
       if (wrote !== line.length) files.ftruncate(file.fd, size);
     }
-    if (wrote !== line.length) throw Object.assign(new Error('the disk took part of it'), { code: 'ENOSPC' });
+    if (wrote !== line.length) throw Object.assign(new Error('the disk accepted only part of it'), { code: 'ENOSPC' });
   } catch (error) {
     throw toIoFault(error, path, 'unwritable');
   }

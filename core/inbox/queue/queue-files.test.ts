@@ -155,7 +155,7 @@ describe('all queues', () => {
         all.faults.map(({ code }) => code),
         ['unreadable'],
       );
-      assert.match(all.faults[0]?.message ?? '', /is no directory but a symlink/);
+      assert.match(all.faults[0]?.message ?? '', /is not a directory but a symlink/);
       assert.equal(fs.readFileSync(transcript, 'utf8'), '{"role":"user"}\n');
       assert.equal(fs.readFileSync(r.at('home/inject-queue/s.jsonl'), 'utf8'), '{"role":"user"}\n');
       assert.deepEqual(r.accepted(), ['ada: good'], 'the other folder is looked at all the same');

@@ -72,7 +72,7 @@ function hasQueues({ files, uid }: Disk, folder: string): boolean {
     const stat = files.lstat(path);
     if (stat === null) return false;
     if (stat.kind !== 'directory') {
-      throw createRefusal(path, `is no directory but a ${stat.kind}; no queue is read through it`, 'unreadable');
+      throw createRefusal(path, `is not a directory but a ${stat.kind}, so its queues are not read`, 'unreadable');
     }
     if (uid !== null && stat.uid !== uid)
       throw createRefusal(path, `belongs to user ${stat.uid}, not to us`, 'unreadable');

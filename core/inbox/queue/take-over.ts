@@ -230,7 +230,7 @@ function putAside(disk: Disk, queue: string, lines: readonly BadLine[]): void {
   const path = `${queue}.bad`;
   const { log } = disk;
   const first = lines[0]?.why ?? '';
-  log.warn(`${queue}: ${lines.length} bad lines, put aside in ${path}; the first: ${first}`, { path: queue });
+  log.warn(`${queue}: ${lines.length} bad lines were moved to ${path}; the first: ${first}`, { path: queue });
   try {
     const { fd, stat } = openForAppend(disk, path);
     try {
@@ -262,7 +262,7 @@ function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
   if (size > MOST_FILE_BYTES) {
     throw createRefusal(
       path,
-      `has ${size} bytes, over ${MOST_FILE_BYTES}; nothing was imported, move it away`,
+      `has ${size} bytes, over ${MOST_FILE_BYTES}, so nothing was imported; move it away`,
       'unreadable',
     );
   }
@@ -280,7 +280,7 @@ function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
 function writeAll({ files }: Disk, fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) {
     const wrote = files.write(fd, bytes.subarray(done));
-    if (wrote === 0) throw new Error('the disk takes no more bytes');
+    if (wrote === 0) throw new Error('the disk accepts no more bytes');
     done += wrote;
   }
 }

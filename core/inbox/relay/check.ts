@@ -109,7 +109,10 @@ async function* runRoundTrip(
     yield toPassedStep(at, `message ${seq}`);
     at = 'acknowledge';
     message?.ack();
-    await within(async () => (await link.bind(durable)).ackFloor === seq, 'the message was not taken as acknowledged');
+    await within(
+      async () => (await link.bind(durable)).ackFloor === seq,
+      'the server did not record the acknowledgement',
+    );
     yield toPassedStep(at, `message ${seq}`);
   } catch (error) {
     yield {
@@ -121,7 +124,7 @@ async function* runRoundTrip(
   try {
     if (seq !== null) await link.erase(seq);
     await link.unbind(durable.name);
-    yield toPassedStep('clean up', 'nothing of it is left');
+    yield toPassedStep('clean up', 'all traces were removed');
   } catch (error) {
     if (at === 'acknowledge') throw error;
     // The first failure is what counts; the server removes an unused consumer.
@@ -135,7 +138,7 @@ function findFailedStep(code: FaultCode): RelayStepName {
 }
 
 function formatAccepted(hasToken: boolean): string {
-  return hasToken ? 'accepted' : 'none is asked for';
+  return hasToken ? 'accepted' : 'not required';
 }
 
 function toPassedStep(step: RelayStepName, detail: string): RelayCheckStep {

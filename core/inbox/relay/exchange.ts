@@ -116,7 +116,7 @@ export async function publishAll(
     const bytes = Buffer.byteLength(data) + HEADERS_BYTES;
     if (bytes > link.maxPayload) {
       // The server would always refuse this item, and all later items would wait.
-      log.warn(`message ${id} stays on this machine: with ${bytes} bytes it is larger than the server takes`, {
+      log.warn(`message ${id} stays on this machine: with ${bytes} bytes it is larger than the server accepts`, {
         largest: link.maxPayload,
       });
       return false;
@@ -167,7 +167,7 @@ export function createReceiver({ items, checkpoints, log, stored }: ReceiverOpti
     nextToSay = dropped * 10;
     const count = dropped === 1 ? '' : `, the ${dropped}th that was dropped since the start`;
     log.warn(
-      `message ${seq} of the stream, on ${subject}, is no item and is dropped${count}: ${why} (the next line is at ${nextToSay})`,
+      `message ${seq} of the stream, on ${subject}, is not a valid item and was dropped${count}: ${why} (the next one logged is the ${nextToSay}th)`,
       { dropped },
     );
   }

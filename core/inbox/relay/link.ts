@@ -72,8 +72,8 @@ const BY_NAME: Readonly<Record<string, readonly [FaultCode, string]>> = {
   UserAuthenticationExpiredError: ['relay-token', 'the token has expired'],
   PermissionViolationError: ['relay-token', 'the token does not allow it'],
   TimeoutError: ['timeout', 'no answer in time'],
-  JetStreamNotEnabled: ['relay-server', 'JetStream is not enabled there'],
-  NoRespondersError: ['relay-stream', 'no stream takes it'],
+  JetStreamNotEnabled: ['relay-server', 'JetStream is not enabled on the server'],
+  NoRespondersError: ['relay-stream', 'no stream accepts it'],
   StreamNotFoundError: ['relay-stream', 'the stream is gone'],
   ConsumerNotFoundError: ['broken', 'the consumer is gone'],
   ClosedConnectionError: ['broken', 'the connection was closed'],
@@ -106,10 +106,10 @@ export function toRelayFault(error: unknown, display: string, doing: string): Fa
     const row = BY_CODE.find(([pattern]) => pattern.test(code));
     if (row !== undefined) return fault(row[1], `${row[2]} (${code})`);
   }
-  const text = error instanceof Error ? error.message : error === undefined ? 'it ended' : String(error);
+  const text = error instanceof Error ? error.message : error === undefined ? 'the connection ended' : String(error);
   // The second text is what the current client says if a server requires TLS and the URL does not.
   if (/'tls'|'certFile'/.test(text))
-    return fault('tls', 'the server and the URL do not agree on TLS: tls:// with it, nats:// without');
+    return fault('tls', 'the server and the URL disagree about TLS: use tls:// with TLS, nats:// without');
   if (chain.some(({ name }) => name === 'JetStreamApiError')) return fault('relay-stream', text);
   return fault('broken', text.slice(0, 200));
 }

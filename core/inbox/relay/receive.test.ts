@@ -51,7 +51,7 @@ test('C7 given a message that the store refuses, it is counted, and those that c
   assert.equal(warnings.length, 1);
   assert.match(
     warnings[0] ?? '',
-    /^message 2 of the stream, on inbox\.agent\.ada, is no item and is dropped: "session" /,
+    /^message 2 of the stream, on inbox\.agent\.ada, is not a valid item and was dropped: "session" /,
   );
 });
 

@@ -32,7 +32,7 @@ describe('what fails', () => {
     await b.has('ada', 2);
     assert.deepEqual(b.texts('ada'), ['good', 'good']);
     await untilAcked(rig.server.url);
-    assert.equal(b.warnings.filter((line) => line.includes('is no item')).length, 1);
+    assert.equal(b.warnings.filter((line) => line.includes('is not a valid item')).length, 1);
     assert.deepEqual(b.reported, ['ok']);
   });
 
@@ -102,7 +102,7 @@ describe('what fails', () => {
     const a = rig.machine('a', []);
     a.relay();
     await a.says('relay-server');
-    assert.match(a.faults[0]?.explain() ?? '', /JetStream is not enabled there: run nats-server 2\.9/);
+    assert.match(a.faults[0]?.explain() ?? '', /JetStream is not enabled on the server: run nats-server 2\.9/);
     await rig.restart({ jetStream: true });
     await a.says('ok');
   });

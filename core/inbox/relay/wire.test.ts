@@ -56,9 +56,9 @@ describe('an item on the wire', () => {
 
   test('what is no item says why', () => {
     const wrong: readonly (readonly [Uint8Array, RegExp])[] = [
-      [new TextEncoder().encode('{'), /no JSON/],
-      [Uint8Array.of(0xff, 0xfe), /no JSON/],
-      [bytes([]), /no object/],
+      [new TextEncoder().encode('{'), /not JSON/],
+      [Uint8Array.of(0xff, 0xfe), /not JSON/],
+      [bytes([]), /not an object/],
       [bytes({ ...GOOD, source: '' }), /source ""/],
       [bytes({ type: 'event', source: 'ci' }), /content/],
       [bytes({ ...GOOD, created_at: 'yesterday' }), /created_at "yesterday"/],

@@ -36,25 +36,25 @@ export function formatWireMessage(item: KeyedItem): string {
  */
 export function parseWireItem(data: Uint8Array, { subject, time, place }: StreamEnvelope): ItemParseResult {
   const to = parseAddressee(subject);
-  if (to === null) return toBadItem(`the subject ${subject} is nobody's`);
+  if (to === null) return toBadItem(`the subject ${subject} belongs to no persona`);
   let body: unknown;
   try {
     body = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(data));
   } catch (error) {
-    return toBadItem(`no JSON (${error instanceof Error ? error.message.slice(0, 80) : 'unreadable'})`);
+    return toBadItem(`not JSON (${error instanceof Error ? error.message.slice(0, 80) : 'unreadable'})`);
   }
-  if (body === null || typeof body !== 'object' || Array.isArray(body)) return toBadItem('no object');
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) return toBadItem('not an object');
   const { type, source, content, priority, session_id, created_at, expires_at, dedup_key } = body as Record<
     string,
     unknown
   >;
-  if (typeof source !== 'string' || source === '') return toBadItem(`the source ${formatValue(source)} is no name`);
-  if (typeof content !== 'string') return toBadItem('the content is no text');
+  if (typeof source !== 'string' || source === '') return toBadItem(`the source ${formatValue(source)} is not a name`);
+  if (typeof content !== 'string') return toBadItem('the content is not text');
   const created = created_at === undefined || created_at === null ? time : parseInstant(created_at);
-  if (created === null) return toBadItem(`created_at ${formatValue(created_at)} is no time`);
+  if (created === null) return toBadItem(`created_at ${formatValue(created_at)} is not a time`);
   const expires = expires_at === undefined || expires_at === null ? null : parseInstant(expires_at);
   if (expires === null && typeof expires_at === 'string')
-    return toBadItem(`expires_at ${formatValue(expires_at)} is no time`);
+    return toBadItem(`expires_at ${formatValue(expires_at)} is not a time`);
   const session = typeof session_id === 'string' && session_id !== '' ? session_id : null;
   const dedupKey = typeof dedup_key === 'string' && dedup_key !== '' ? toForeignKey(dedup_key) : place;
   const kind = { type: toNearestType(type), priority: toNearestPriority(priority) };
@@ -86,7 +86,7 @@ function toBadItem(why: string): ItemParseResult {
 }
 
 function formatValue(value: unknown): string {
-  return (JSON.stringify(value) ?? 'that is missing').slice(0, 60);
+  return (JSON.stringify(value) ?? '(missing)').slice(0, 60);
 }
 
 /** The stream and its subjects (inbox and gates, contract 7). */

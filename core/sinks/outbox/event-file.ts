@@ -89,7 +89,7 @@ export function createEventFile(
     try {
       while (written < lines.length) {
         const n = files.write(fd, written === 0 ? lines : lines.subarray(written));
-        if (n === 0) throw new Error('the disk took no byte');
+        if (n === 0) throw new Error('the disk accepted no bytes');
         written += n;
       }
     } catch (error) {

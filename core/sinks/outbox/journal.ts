@@ -134,7 +134,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
 
   /** Takes over the journal of a lost database, when the current database is empty. */
   function adopt(owner: string): void {
-    log.info(`${db.path} is new, and ${path} has events of the one before: they are taken over`);
+    log.info(`${db.path} is new, and ${path} holds events of the previous database, which are imported`);
     runTransaction(db, () => tables.setOwner(owner));
     ownerId = owner;
   }
@@ -148,7 +148,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   function append(bytes: Uint8Array): void {
     for (let done = 0; done < bytes.length; ) {
       const wrote = files.write(fd, done === 0 ? bytes : bytes.subarray(done));
-      if (wrote === 0) throw new Error('the disk takes no more bytes');
+      if (wrote === 0) throw new Error('the disk accepts no more bytes');
       done += wrote;
     }
     files.fdatasync(fd);

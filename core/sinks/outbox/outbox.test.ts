@@ -279,7 +279,7 @@ describe('taking', () => {
     await outbox.sinkFor('Ada', 'ada').open();
     await assert.rejects(
       outbox.sinkFor('ada', 'ada').open(),
-      /events\.ada\.ndjson is no file for ada, which would share it with Ada/,
+      /events\.ada\.ndjson cannot be the event file of ada, which would share it with Ada/,
     );
     outbox[Symbol.dispose]();
   });

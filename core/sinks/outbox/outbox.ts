@@ -302,7 +302,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
       const saved = JSON.parse(text) as Saved & { readonly known?: KnownSet };
       return saved.known === undefined ? saved : { ...saved, known: { ...saved.known, ...findStoredSet(persona) } };
     } catch (error) {
-      const message = `${db.path}: what the watch of ${persona} remembers cannot be read`;
+      const message = `${db.path}: the saved state of the watcher of ${persona} cannot be read`;
       throw new Fault('database', message, { is: 'machine', key: 'database' }, { cause: error });
     }
   }

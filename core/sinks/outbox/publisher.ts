@@ -142,7 +142,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     to.behind.retry[Symbol.dispose]();
     forget(to.behind.fault);
     to.behind = null;
-    disk.log.info('the event file has everything again', { persona: to.persona });
+    disk.log.info('the event file is complete again', { persona: to.persona });
     onBehind(to.persona, null);
   }
 
@@ -159,8 +159,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
       if (holder === persona) return;
       const path = toEventFilePath(directory, stem);
       if (holder !== undefined || publishedFiles.has(persona)) {
-        const why = holder === undefined ? 'has another file already' : `would share it with ${holder}`;
-        throw new Fault('usage', `${path} is no file for ${persona}, which ${why}`, { is: 'persona', key: persona });
+        const why = holder === undefined ? 'already has another file' : `would share it with ${holder}`;
+        throw new Fault('usage', `${path} cannot be the event file of ${persona}, which ${why}`, {
+          is: 'persona',
+          key: persona,
+        });
       }
       stems.set(stem, persona);
       const { stored, published } = rows.readProgress(persona);

@@ -68,6 +68,6 @@ test('a file that is broken is as good as none, and one that cannot be written i
   await clock.advance(1000);
   save(cursor(2));
   cursors[Symbol.dispose]();
-  const lines = warned.filter((line) => /how far a project was read is not kept: .*brainclaw/.test(line));
+  const lines = warned.filter((line) => /the read position of a project is not saved: .*brainclaw/.test(line));
   assert.equal(lines.length, 1, 'the same cause is told once');
 });

@@ -49,12 +49,12 @@ export function openCursorStore(
     try {
       ensurePrivateDir(disk, directory);
       writeAtomically(disk, random, getPath(source), text);
-      troubles.get(source)?.clear(`how far ${source} was read is kept again`);
+      troubles.get(source)?.clear(`the read position of ${source} is saved again`);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const trouble = troubles.get(source) ?? createTroubleLog(log);
       troubles.set(source, trouble);
-      trouble.raise(`how far a project was read is not kept: ${error.explain()}`);
+      trouble.raise(`the read position of a project is not saved: ${error.explain()}`);
     }
   };
   const save = (source: string, store: string, cursor: Cursor | null): void => {

@@ -120,7 +120,7 @@ export function createProjectsService(options: ProjectsServiceOptions, host: Pro
     handle?.leave();
     put({ is: 'source', at: clock.now(), source: source.id, address: project.root, fault: null });
     put({ is: 'withdrawn', at: clock.now(), source: source.id });
-    log.info(`${source.id}: ${project.root} holds no project any more, and is not watched`);
+    log.info(`${source.id}: ${project.root} no longer holds a project and is not watched`);
   };
 
   /** A directory that cannot be read counts as present. Its watcher reports what is wrong. */
@@ -175,7 +175,7 @@ export function createProjectsService(options: ProjectsServiceOptions, host: Pro
       const round = async (): Promise<void> => {
         const { projects, troubles } = await findProjects(disk.files, places, pause);
         for (const trouble of troubles) {
-          if (!reportedTroubles.has(trouble)) log.warn(`looking for brainclaw projects: ${trouble}`);
+          if (!reportedTroubles.has(trouble)) log.warn(`the search for brainclaw projects is incomplete: ${trouble}`);
           reportedTroubles.add(trouble);
         }
         await follow(projects, cursors, signal);

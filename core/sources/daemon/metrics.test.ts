@@ -44,18 +44,21 @@ describe('what a daemon exports', () => {
   });
 
   test('is refused with another name, class, value, owner or series', () => {
-    assert.match(why(`${WHOLE}daemon_sessions 3\n`), /is no sample/);
-    assert.match(why(WHOLE.replace(/daemon_up\{/, 'daemon_ups{')), /daemon_ups is none of the six/);
-    assert.match(why(WHOLE.replace('ipc_bind_failed', 'disk_full')), /disk_full is no class/);
+    assert.match(why(`${WHOLE}daemon_sessions 3\n`), /is not a sample/);
+    assert.match(why(WHOLE.replace(/daemon_up\{/, 'daemon_ups{')), /daemon_ups is not one of the six/);
+    assert.match(why(WHOLE.replace('ipc_bind_failed', 'disk_full')), /disk_full is not an error class/);
     assert.match(why(WHOLE.replaceAll('"ada"', '"bo"')), /is of acme-bo/);
     assert.match(why(WHOLE.replace(/(daemon_up\{.*\}) 1/, '$1 2')), /daemon_up is 2/);
-    assert.match(why(WHOLE.replace(/(daemon_up\{.*\}) 1/, '$1 NaN')), /is no sample/);
-    assert.match(why(`${WHOLE}${WHOLE}`), /is there twice/);
-    assert.match(why(WHOLE.replace('claude-code', 'codex')), /not all of one surface/);
-    assert.match(why(WHOLE.replace(/daemon_drain_age_seconds\{.*\n/, '')), /daemon_drain_age_seconds is not whole/);
-    assert.match(why(WHOLE.replace(/daemon_errors_total\{.*unclassified.*\n/, '')), /daemon_errors_total is not whole/);
-    assert.match(why(''), /daemon_up is not whole/);
-    assert.match(why(WHOLE.replace('"claude-code"', '"a\\"b"')), /is no sample/);
+    assert.match(why(WHOLE.replace(/(daemon_up\{.*\}) 1/, '$1 NaN')), /is not a sample/);
+    assert.match(why(`${WHOLE}${WHOLE}`), /appears twice/);
+    assert.match(why(WHOLE.replace('claude-code', 'codex')), /not all belong to one surface/);
+    assert.match(why(WHOLE.replace(/daemon_drain_age_seconds\{.*\n/, '')), /daemon_drain_age_seconds is incomplete/);
+    assert.match(
+      why(WHOLE.replace(/daemon_errors_total\{.*unclassified.*\n/, '')),
+      /daemon_errors_total is incomplete/,
+    );
+    assert.match(why(''), /daemon_up is incomplete/);
+    assert.match(why(WHOLE.replace('"claude-code"', '"a\\"b"')), /is not a sample/);
   });
 
   test('of one that is gone, only that it is not up, under the labels it had', () => {
@@ -66,7 +69,7 @@ describe('what a daemon exports', () => {
     assert.deepEqual(mergeExports([createGoneExport(labels)]), [
       {
         name: 'daemon_up',
-        help: '1: the process of the daemon is healthy; 0: it is gone.',
+        help: '1: the daemon process is healthy; 0: it is gone.',
         type: 'gauge',
         samples: [{ labels, value: 0 }],
       },

@@ -57,7 +57,7 @@ export function createMetricsReader({ machineId, isAlive, disk, clock, log }: Me
   }
 
   function refuse(name: string, why: string): void {
-    if (refused.get(name) !== why) log.warn(`daemon: what ${name} exports is left out: ${why}`);
+    if (refused.get(name) !== why) log.warn(`daemon: the metrics of ${name} are left out: ${why}`);
     refused.set(name, why);
   }
 
@@ -119,14 +119,14 @@ const LABELS = ['agent_identity', 'agent_surface', 'machine_id', 'tenant_id'] as
 const UP = 'daemon_up';
 /** The six metrics, in the order of the contract. */
 const METRICS = [
-  { name: UP, isByClass: false, help: '1: the process of the daemon is healthy; 0: it is gone.' },
+  { name: UP, isByClass: false, help: '1: the daemon process is healthy; 0: it is gone.' },
   { name: 'daemon_heartbeat_age_seconds', isByClass: false, help: 'Age of the last heartbeat the daemon sent.' },
   {
     name: 'daemon_drain_age_seconds',
     isByClass: false,
     help: 'Age of the last drain the daemon saw, or of its start.',
   },
-  { name: 'daemon_signal_queue_depth', isByClass: false, help: 'Signals that wait, as the daemon knows it.' },
+  { name: 'daemon_signal_queue_depth', isByClass: false, help: 'Pending signals that the daemon knows of.' },
   { name: 'daemon_errors_total', isByClass: true, help: 'Errors of the daemon by class.' },
   {
     name: 'daemon_last_error_timestamp_seconds',
@@ -157,7 +157,7 @@ export function parseExport(
     const refuse = (why: string) => ({ is: 'bad', why: `line ${at + 1}: ${why}` }) as const;
     const [, name = '', labelText = '', value = ''] = SAMPLE.exec(line) ?? [];
     const metric = METRICS.find((entry) => entry.name === name);
-    if (metric === undefined) return refuse(name === '' ? 'is no sample' : `${name} is none of the six metrics`);
+    if (metric === undefined) return refuse(name === '' ? 'is not a sample' : `${name} is not one of the six metrics`);
     const pairs = [...labelText.matchAll(LABEL)].map(([, label = '', text = '']) => [label, text] as const);
     const expectedNames = metric.isByClass ? [...LABELS, 'error_class'].sort() : LABELS;
     const names = pairs.map(([label]) => label).sort();
@@ -165,18 +165,18 @@ export function parseExport(
       return refuse(`${name} has the labels ${names.join()}, not ${expectedNames.join()}`);
     const labels = Object.fromEntries(pairs);
     const errorClass = labels.error_class ?? '';
-    if (metric.isByClass && !CLASSES.has(errorClass)) return refuse(`${errorClass} is no class of errors`);
+    if (metric.isByClass && !CLASSES.has(errorClass)) return refuse(`${errorClass} is not an error class`);
     if (labels.tenant_id !== expected.tenant_id || labels.agent_identity !== expected.agent_identity)
-      return refuse(`is of ${labels.tenant_id}-${labels.agent_identity}`);
+      return refuse(`belongs to ${labels.tenant_id}-${labels.agent_identity}`);
     if (name === UP && value !== '0' && value !== '1') return refuse(`${UP} is ${value}`);
-    if (seriesKeys.has(`${name} ${errorClass}`)) return refuse(`${name} is there twice`);
+    if (seriesKeys.has(`${name} ${errorClass}`)) return refuse(`${name} appears twice`);
     seriesKeys.add(`${name} ${errorClass}`);
     labelSets.add(LABELS.map((label) => labels[label]).join(' '));
     samples.get(name)?.push({ labels, value: Number(value) });
   }
   const missing = METRICS.find(({ name, isByClass }) => samples.get(name)?.length !== (isByClass ? CLASSES.size : 1));
-  if (missing !== undefined) return { is: 'bad', why: `${missing.name} is not whole` };
-  if (labelSets.size > 1) return { is: 'bad', why: 'its series are not all of one surface and machine' };
+  if (missing !== undefined) return { is: 'bad', why: `${missing.name} is incomplete` };
+  if (labelSets.size > 1) return { is: 'bad', why: 'its series do not all belong to one surface and machine' };
   return { is: 'good', exported: samples };
 }
 

@@ -76,13 +76,13 @@ async function askStatus(places: DaemonPlaces, signal: AbortSignal): Promise<Dae
     case 'answered':
       return reply.answer;
     case 'not-running':
-      throw new Fault('daemon-gone', `${at} does not run`, scope);
+      throw new Fault('daemon-gone', `${at} is not running`, scope);
     case 'silent':
-      throw new Fault('timeout', `${at} gave no answer within ${ANSWER_MS / 1000} s`, scope);
+      throw new Fault('timeout', `${at} did not answer within ${ANSWER_MS / 1000} s`, scope);
     case 'refused':
       throw new Fault('daemon-refused', `${at} refuses: ${reply.message}`, scope);
     case 'bad-answer':
-      throw new Fault('daemon-refused', `${at} answers what is no status`, scope);
+      throw new Fault('daemon-refused', `${at} sent an answer that is not a status`, scope);
   }
 }
 

@@ -123,7 +123,7 @@ describe('persona daemons as a source', () => {
     const moved = sourceRig.home.at('daemons', 'acme-cy');
     mkdirSync(moved, { mode: 0o700 });
     writeFileSync(join(moved, 'daemon.json'), sourceRig.home.text('daemons/acme-ada/daemon.json'), { mode: 0o600 });
-    await assert.rejects(sourceRig.poll('acme-cy'), /acme-cy.daemon\.json is of the daemon acme-ada/);
+    await assert.rejects(sourceRig.poll('acme-cy'), /acme-cy.daemon\.json belongs to the daemon acme-ada/);
   });
 });
 
@@ -222,7 +222,7 @@ describe('the export of all', () => {
     write('cy');
     assert.deepEqual(ups(sourceRig), ['ada 1', 'bo 0', 'cy 0', 'di 0']);
     assert.equal(sourceRig.source.metrics().flatMap(({ samples }) => samples).length, 24 + 3);
-    assert.match(sourceRig.warned.join('\n'), /what acme-bo exports is left out: .*session_id/);
+    assert.match(sourceRig.warned.join('\n'), /the metrics of acme-bo are left out: .*session_id/);
     assert.equal(sourceRig.warned.length, 1, 'said once');
     assert.ok(!JSON.stringify(sourceRig.source.metrics()).includes('session_id'));
     const di = sourceRig.source.metrics()[0]?.samples.find(({ labels }) => labels.agent_identity === 'di');

@@ -270,7 +270,7 @@ function readInstalled(disk: Disk, dir: string, name: string): DaemonConfig | nu
   const config = join(dir, name, 'daemon.json');
   const read = readDaemonConfig(disk, { config });
   if (read === null || toJoinedName(read) === name) return read;
-  const message = `${config} is of the daemon ${toJoinedName(read)}, which has another name than its directory`;
+  const message = `${config} belongs to the daemon ${toJoinedName(read)}, whose name differs from its directory`;
   throw new Fault('daemon-config', message, { is: 'machine', key: `file:${config}` });
 }
 

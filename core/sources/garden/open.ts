@@ -84,7 +84,7 @@ const NOT_IN_AN_ITEM = /[\p{Cc}\u2028\u2029]/u;
 export function toCitizenSession(persona: PersonaId, record: MetaRecord, agent: AgentState['is']): NativeSession {
   const { backend, nativeSessionId: id, cwd } = record;
   if (id.startsWith('-') || NOT_IN_AN_ITEM.test(id) || !id.isWellFormed()) {
-    const message = `the record of ${persona} names the session ${JSON.stringify(id.slice(0, 80))}, which ${backend} cannot be given`;
+    const message = `the record of ${persona} names the session ${JSON.stringify(id.slice(0, 80))}, which cannot be passed to ${backend}`;
     throw new Fault('exec-failed', message, { is: 'machine', key: 'open' });
   }
   return { persona, id, cwd, resume: agent === 'live' ? null : RESUME[backend](id) };

@@ -151,7 +151,7 @@ describe('who is there', () => {
     await source.personas(never);
     assert.equal(output.length, before + 1);
     assert.match(output.at(-1) ?? '', /1 of the records that were wrong is mended/);
-    assert.ok(source.defects.some((line) => line.startsWith('20260101T000000-0a0b0c: is the box of no citizen')));
+    assert.ok(source.defects.some((line) => line.startsWith('20260101T000000-0a0b0c: belongs to no citizen')));
   });
 });
 

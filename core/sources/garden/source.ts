@@ -126,8 +126,8 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     defects.report('boxes', [
       ...strays.boxes
         .filter((gardenId) => !isMarked.has(gardenId))
-        .map((filename) => ({ filename, message: 'is the box of no citizen' })),
-      ...strays.others.map((filename) => ({ filename, message: 'is no box: its name is no garden id' })),
+        .map((filename) => ({ filename, message: 'belongs to no citizen' })),
+      ...strays.others.map((filename) => ({ filename, message: 'is not a box: its name is not a garden id' })),
     ]);
     defects.report('sender markers', lives.senderErrors());
   }
@@ -144,7 +144,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     if (record === undefined) {
       const defect = errors.find(({ filename }) => filename === `${address}.meta.json`);
       if (defect === undefined) return { ...emptyResult, unread: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
-      throw createGardenFault(`the record ${defect.filename} is none: ${defect.message}`, address);
+      throw createGardenFault(`the record ${defect.filename} is invalid: ${defect.message}`, address);
     }
     const reading = await wrapUnreadable(() => boxes.read(address, mail.isSure(address)));
     const { box } = reading;

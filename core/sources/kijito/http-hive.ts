@@ -187,7 +187,11 @@ export function parseHiveUrl(base: string, scope: Scope): Hive {
   const root = URL.parse(base);
   if (root === null) throw new Fault('bad-url', `${JSON.stringify(base)} is not a URL`, scope);
   if (root.search !== '' || root.hash !== '') {
-    throw new Fault('bad-url', `the base of a hive has neither query nor fragment: ${JSON.stringify(base)}`, scope);
+    throw new Fault(
+      'bad-url',
+      `the base of a hive must have neither query nor fragment: ${JSON.stringify(base)}`,
+      scope,
+    );
   }
   const buildUrl = (path: string): URL => {
     const url = new URL(root);

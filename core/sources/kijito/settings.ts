@@ -109,7 +109,7 @@ export function checkKijitoSettings(
   const problems = hives.flatMap((hive, index): readonly SettingProblem[] => {
     const at = `/hives/${index}`;
     const first = hives.findIndex(({ name }) => name === hive.name);
-    if (first < index) return [{ at: `${at}/name`, message: `${hive.name} is the name of hives.${first} already` }];
+    if (first < index) return [{ at: `${at}/name`, message: `${hive.name} is already the name of hives.${first}` }];
     const names = rules.reservedNames;
     const reserved = names.includes(hive.name)
       ? [{ at: `${at}/name`, message: `must be none of ${names.join(', ')}` }]

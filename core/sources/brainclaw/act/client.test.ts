@@ -199,7 +199,7 @@ describe('a server that does not do what it should', () => {
     await rig.client.call(ACCEPT, never);
     await rig.client.call(ACCEPT, never);
     assert.equal(rig.warned.length, 1);
-    assert.match(rig.warned[0] ?? '', /prints what is no message.*brainclaw 1\.27 — welcome!/);
+    assert.match(rig.warned[0] ?? '', /printed a line that is not a message.*brainclaw 1\.27 — welcome!/);
   });
 
   test('never greets', async () => {
@@ -264,7 +264,7 @@ describe('what brainclaw can add to a board', () => {
       const log = { info() {}, warn: (line: string) => void lines.push(line), error() {} };
       assert.equal(await readSeed(rig.client, rig.files.dir, log, never), null);
       assert.equal(lines.length, 1);
-      assert.match(lines[0] ?? '', /is shown without what brainclaw could add/);
+      assert.match(lines[0] ?? '', /is shown without the counts of brainclaw mcp/);
     }
   });
 });

@@ -255,12 +255,11 @@ export async function readSeed(
   try {
     const { structured } = await client.call(BOARD_SUMMARY, signal);
     const seed = parseSeed(structured);
-    if (seed === null)
-      log.warn(`brainclaw mcp in ${root} gives a board_summary without a number: nothing is taken from it`);
+    if (seed === null) log.warn(`brainclaw mcp in ${root} returned a board_summary without numbers, so it is ignored`);
     return seed;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    log.warn(`the board of ${root} is shown without what brainclaw could add: ${why}`);
+    log.warn(`the board of ${root} is shown without the counts of brainclaw mcp: ${why}`);
     return null;
   }
 }

@@ -109,7 +109,7 @@ export async function openSession(options: SessionOptions, signal: AbortSignal):
       );
       const text = formatContent(result.content);
       if (result.isError === true)
-        throw createRefusedFault(`${requestName}: ${toSingleLine(text) || 'an error without a word'}`);
+        throw createRefusedFault(`${requestName}: ${toSingleLine(text) || 'an error without a message'}`);
       return { structured: result.structuredContent ?? parseOrNull(text), text };
     },
     close: () => closeServer(server, options),
@@ -153,12 +153,12 @@ function createLineRouter(log: Log, root: string) {
       }
       junk += 1;
       last = toSingleLine(line);
-      if (junk === 1) log.warn(`brainclaw mcp in ${root} prints what is no message, which is passed over: ${last}`);
+      if (junk === 1) log.warn(`brainclaw mcp in ${root} printed a line that is not a message and is ignored: ${last}`);
     },
     get junk(): string {
       return junk === 0
         ? ''
-        : `, but printed ${junk} lines that are no messages, the last of them ${JSON.stringify(last)}`;
+        : `, but printed ${junk} lines that are not messages, the last of them ${JSON.stringify(last)}`;
     },
   };
 }
@@ -187,7 +187,7 @@ function toSingleLine(text: string): string {
 }
 
 const formatServerEnd = ({ how, stderr }: ServerEnd): string =>
-  stderr === '' ? how : `${how}, and said ${toSingleLine(stderr)},`;
+  stderr === '' ? how : `${how}, with ${toSingleLine(stderr)} on stderr,`;
 
 const SCOPE = { is: 'machine', key: 'brainclaw-action' } as const;
 const createGoneFault = (message: string, cause: unknown): Fault =>

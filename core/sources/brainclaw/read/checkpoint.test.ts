@@ -91,12 +91,12 @@ describe('brainclaw check 10: a checkpoint', () => {
         bytes[index] = (bytes[index] ?? 0) ^ 1;
         writeFileSync(join(at, SNAPSHOT), bytes);
       },
-      /another hash/,
+      /does not match its hash/,
     ],
     [
       'of another store',
       (at: string) => edit(join(at, MANIFEST), (all) => ({ ...all, store_id: 'prj_x' })),
-      /of store "prj_x"/,
+      /belongs to store "prj_x"/,
     ],
     [
       'of another version',
@@ -106,7 +106,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     [
       'with another head than its name',
       (at: string) => edit(join(at, MANIFEST), (all) => ({ ...all, head_seq: 357 })),
-      /than its name/,
+      /differs from its name/,
     ],
     [
       'whose head is not in the journal',
@@ -120,7 +120,7 @@ describe('brainclaw check 10: a checkpoint', () => {
     ],
     ['without its snapshot', (at: string) => rmSync(join(at, SNAPSHOT)), /snapshot is missing/],
     ['that is no JSON', (at: string) => writeFileSync(join(at, MANIFEST), '{'), /not valid JSON/],
-    ['that is a list', (at: string) => writeFileSync(join(at, MANIFEST), '[]'), /is no object/],
+    ['that is a list', (at: string) => writeFileSync(join(at, MANIFEST), '[]'), /is not an object/],
   ] as const) {
     test(`${label} is refused, and the board is not complete`, () => {
       using store = archived();

@@ -66,16 +66,17 @@ export function readBases(files: ReadFiles, directory: string, projectId: string
 function readManifest(files: ReadFiles, directory: string, name: string, projectId: string | null): Base | string {
   const manifest = readJson(files, join(directory, name));
   if (typeof manifest === 'string') return manifest;
-  if (!isObject(manifest.value)) return 'is no object';
+  if (!isObject(manifest.value)) return 'is not an object';
   const { schema_version, store_id, head_seq, head_identity, snapshot_sha256, entity_count } = manifest.value;
   if (schema_version !== 1) return `has schema_version ${formatJson(schema_version)}, not 1`;
-  if (store_id !== projectId || projectId === null) return `is of store ${formatJson(store_id)}, not ${projectId}`;
-  if (!isCount(head_seq) || head_seq !== Number(MANIFEST.exec(name)?.[1])) return 'has another head_seq than its name';
+  if (store_id !== projectId || projectId === null) return `belongs to store ${formatJson(store_id)}, not ${projectId}`;
+  if (!isCount(head_seq) || head_seq !== Number(MANIFEST.exec(name)?.[1]))
+    return 'has a head_seq that differs from its name';
   const snapshot = readJson(files, join(directory, name.replace('.manifest.', '.snapshot.')));
   if (typeof snapshot === 'string') return `its snapshot ${snapshot}`;
-  if (snapshot.sha256 !== snapshot_sha256) return 'its snapshot has another hash than it says';
+  if (snapshot.sha256 !== snapshot_sha256) return 'its snapshot does not match its hash';
   const items = parseItems(snapshot.value);
-  if (items === null) return 'its snapshot has an entry that is no item';
+  if (items === null) return 'its snapshot has an entry that is not an item';
   if (items.length !== entity_count) return `its snapshot has ${items.length} items, not ${formatJson(entity_count)}`;
   const isAnchor = (record: JournalRecord): boolean =>
     record.seq === head_seq && toRecordIdentity(record) === head_identity;
@@ -87,9 +88,9 @@ function readSpecified(files: ReadFiles, directory: string, name: string): Base 
   const file = readJson(files, join(directory, name));
   if (typeof file === 'string') return file;
   const items = parseItems(isObject(file.value) ? (file.value.entities ?? file.value.items) : file.value);
-  if (items === null) return 'has no list of items, or an entry that is none';
+  if (items === null) return 'has no list of items, or an entry that is not an item';
   const seq = Number(SPECIFIED.exec(name)?.[1]);
-  if (!isCount(seq)) return 'has a name with no seq';
+  if (!isCount(seq)) return 'has no seq in its name';
   const { sha256 } = file; // only the hash, so that keeping the anchor does not keep the items in memory
   const isAnchor = ({ action, payload, ...record }: JournalRecord): boolean =>
     action === 'checkpoint_ref' && record.seq > seq && payload?.sha256 === sha256;

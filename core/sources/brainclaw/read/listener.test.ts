@@ -162,7 +162,7 @@ describe('brainclaw 1: what a writer notes of its journal', () => {
     assert.deepEqual([nextSeq, activeSegment, revisions.get('pln_0001'), revisions.size], [360, LAST, 3, 159]);
     for (const [text, why] of [
       ['{', /not valid JSON/],
-      ['[]', /is no object/],
+      ['[]', /is not an object/],
       ['{"next_seq":0}', /next_seq 0/],
     ] as const) {
       writeFileSync(store.event('meta.json'), text);

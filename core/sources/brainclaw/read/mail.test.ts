@@ -133,7 +133,7 @@ describe('brainclaw 5: a message', () => {
 
   for (const [label, json, reason] of [
     ['no JSON', '{', /not valid JSON/],
-    ['a list', '[]', /no object/],
+    ['a list', '[]', /not an object/],
     ['no id', message({ id: '' }), /no id/],
     ['an id that is no text', message({ id: 5 }), /no id/],
     ['no sender', message({ from: undefined }), /no from/],

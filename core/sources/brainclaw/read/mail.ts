@@ -215,7 +215,7 @@ export function parseAgentMessage(json: string, shorten: (text: string) => strin
   } catch (error) {
     return createRefusal(`is not valid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isObject(fields)) return createRefusal('is no object');
+  if (!isObject(fields)) return createRefusal('is not an object');
   const wrong = NEEDED.find((key) => !isNonEmptyText(fields[key]));
   if (wrong !== undefined) return createRefusal(`has no ${wrong}`);
   const type = parseType(fields);

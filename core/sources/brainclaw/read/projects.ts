@@ -90,7 +90,7 @@ export async function findProjects(
   for (const root of [...places.projects].sort()) addProject(root, true);
   for (const root of [...places.roots].sort()) await walk(root, places.depth);
   if (folderCount > MOST_FOLDERS)
-    troubles.push(`there are more than ${MOST_FOLDERS} folders below the roots: name nearer ones`);
+    troubles.push(`there are more than ${MOST_FOLDERS} folders below the roots: name roots closer to the projects`);
   return { projects: [...projectsByInode.values()].sort((a, b) => (a.store < b.store ? -1 : 1)), troubles };
 }
 

@@ -127,7 +127,7 @@ export function readMeta(files: ReadFiles, directory: string): MetaRead {
   } catch (error) {
     return { is: 'refused', why: `is not valid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
-  if (!isObject(value)) return { is: 'refused', why: 'is no object' };
+  if (!isObject(value)) return { is: 'refused', why: 'is not an object' };
   const { next_seq, active_segment, entity_revs } = value;
   if (!isCount(next_seq)) return { is: 'refused', why: `has next_seq ${formatJson(next_seq)}` };
   const revisions = new Map<string, number>();

@@ -115,7 +115,7 @@ describe('what cannot be read is left, said, and in nobody else’s way', () => 
     const disk = { ...hand.disk, files: { ...hand.disk.files, open } };
     const { messages, left } = await drain({ ...hand, disk }, store.places, id, signal);
     assert.equal(messages.length, 1);
-    assert.match(left[0]?.message ?? '', /^would take the place of /);
+    assert.match(left[0]?.message ?? '', /^would overwrite /);
     assert.equal(readFileSync(archived, 'utf8'), 'archived');
   });
 

@@ -140,7 +140,7 @@ function archiveMessage({ disk }: WriteContext, places: GardenPlaces, gardenId: 
   try {
     const { size } = opened.stat;
     if (size > MOST_BODY) return { is: 'refused', why: `is ${size} bytes long, over ${MOST_BODY}` };
-    if (readStat(disk, archived) !== null) return { is: 'refused', why: `would take the place of ${file}.read` };
+    if (readStat(disk, archived) !== null) return { is: 'refused', why: `would overwrite ${file}.read` };
     const body = readBytes(disk, opened.fd, size);
     disk.files.rename(path, archived);
     return { is: 'read', body: readGrown(disk, opened.fd, body).toString('utf8') };

@@ -191,7 +191,11 @@ export function readSenders(disk: Disk, senders: string): SenderMarkers {
       if (read.is !== 'marker') continue;
       const { marker } = read;
       if (marker.backend === backend && name === `${marker.ownerPid}.json`) markers.push(marker);
-      else errors.push({ filename, message: `is the marker of ${marker.backend}/${marker.ownerPid}, not of its name` });
+      else
+        errors.push({
+          filename,
+          message: `is the marker of ${marker.backend}/${marker.ownerPid}, which does not match its name`,
+        });
     }
   }
   return { markers, errors };

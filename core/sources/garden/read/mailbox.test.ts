@@ -193,7 +193,7 @@ describe('what has the name of a message and is none is named, and the others wa
     using store = garden('store');
     const id = findCitizenId('cc-enqueued');
     chownSync(join(store.places.mailbox, id), 4242, 4242);
-    const why = 'belongs to user 4242, whose files are not believed';
+    const why = 'belongs to user 4242, whose files are not trusted';
     assert.deepEqual(readBox(disk, store.places.mailbox, id), { is: 'refused', why });
     chownSync(store.places.mailbox, 4242, 4242);
     assert.equal(poll(store, id)?.unread.length, 2);

@@ -100,7 +100,7 @@ export function findDirectoryDefect(stat: Stat, owners: Owners): string | null {
 }
 
 function findOwnerDefect({ uid }: Stat, owners: Owners): string | null {
-  return owners === null || owners.has(uid) ? null : `belongs to user ${uid}, whose files are not believed`;
+  return owners === null || owners.has(uid) ? null : `belongs to user ${uid}, whose files are not trusted`;
 }
 
 /** The first `size` bytes, or fewer when the file was truncated. */

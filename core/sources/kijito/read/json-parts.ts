@@ -29,7 +29,7 @@ export async function parseJsonInParts(text: string, turn: YieldTurn, chars = PA
   for (const end of [...commas, to]) {
     await turn();
     const part: unknown[] = JSON.parse(`[${read(at, end)}]`);
-    if (part.length === 0 && commas.length > 0) throw new SyntaxError('nothing stands where an element is due');
+    if (part.length === 0 && commas.length > 0) throw new SyntaxError('an element is missing');
     for (const value of part) elements.push(value);
     at = end + 1;
   }

@@ -66,7 +66,7 @@ export function parsePage(
   const messages = rawMessages.toSorted((a, b) => a.id - b.id);
   let before = 0;
   for (const { id } of messages) {
-    if (id === before) throw createAnswerFault(reading, 'shape', `the id ${id} comes twice`);
+    if (id === before) throw createAnswerFault(reading, 'shape', `the id ${id} appears twice`);
     before = id;
   }
   const isWindow = WINDOW_FIELDS.some((field) => envelope[field] !== undefined);
