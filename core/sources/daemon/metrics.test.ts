@@ -47,7 +47,7 @@ describe('what a daemon exports', () => {
     assert.match(why(`${WHOLE}daemon_sessions 3\n`), /is not a sample/);
     assert.match(why(WHOLE.replace(/daemon_up\{/, 'daemon_ups{')), /daemon_ups is not one of the six/);
     assert.match(why(WHOLE.replace('ipc_bind_failed', 'disk_full')), /disk_full is not an error class/);
-    assert.match(why(WHOLE.replaceAll('"ada"', '"bo"')), /is of acme-bo/);
+    assert.match(why(WHOLE.replaceAll('"ada"', '"bo"')), /belongs to acme-bo/);
     assert.match(why(WHOLE.replace(/(daemon_up\{.*\}) 1/, '$1 2')), /daemon_up is 2/);
     assert.match(why(WHOLE.replace(/(daemon_up\{.*\}) 1/, '$1 NaN')), /is not a sample/);
     assert.match(why(`${WHOLE}${WHOLE}`), /appears twice/);

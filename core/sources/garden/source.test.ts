@@ -150,7 +150,7 @@ describe('who is there', () => {
     rmSync(join(store.places.sessions, '20260614T120001-00bad1.meta.json'));
     await source.personas(never);
     assert.equal(output.length, before + 1);
-    assert.match(output.at(-1) ?? '', /1 of the records that were wrong is mended/);
+    assert.match(output.at(-1) ?? '', /1 of the records that were wrong is fixed/);
     assert.ok(source.defects.some((line) => line.startsWith('20260101T000000-0a0b0c: belongs to no citizen')));
   });
 });
