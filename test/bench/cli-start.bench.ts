@@ -4,20 +4,20 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildPackage } from '../../build/package.ts';
-import { bench, ms, quantile } from './harness.ts';
+import { bench, goals, ms, quantile } from './harness.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const RUNS = 40;
 
 export const benches = [
-  bench('hivebar status --json, packed', '<= 1.5 x node -e 0', () =>
+  goals([{ name: 'hivebar status --json, packed', unit: 'x', bar: 1.25 }], () =>
     withTray(async (home) => {
       await buildPackage(join(home, 'package', 'dist'));
       symlinkSync(join(ROOT, 'node_modules'), join(home, 'package', 'node_modules'));
       symlinkSync(join(ROOT, 'package.json'), join(home, 'package', 'package.json'));
       const entry = join(home, 'package', 'dist', 'hivebar.cjs');
       const [own, floor] = await sideBySide(home, [entry, 'status', '--json']);
-      return { figure: times(own, floor), floor: `${ms(floor)} node -e 0`, met: own <= 1.5 * floor };
+      return [{ value: own / floor, note: ms(own), floor: { value: floor, unit: 'ms', what: 'node -e 0' } as const }];
     }),
   ),
   bench('hivebar status --json, checkout', '<= 400 ms', () =>

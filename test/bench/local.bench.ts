@@ -1,47 +1,40 @@
-import { closeSync, fdatasyncSync, fstatSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openLocalHive } from '../../core/inbox/index.ts';
-import { realClock, silentLog } from '../../core/ports/index.ts';
-import { openDatabase } from '../../core/state/index.ts';
-import { bench, ms, quantile } from './harness.ts';
-import { fileText, mib, post, type Running, readMemory, spin, start, startTray, temporary, until } from './rig.ts';
+import { bench, goals, ms, quantile } from './harness.ts';
+import {
+  fileText,
+  listNames,
+  localHome,
+  measureBareStart,
+  mib,
+  type Running,
+  readMemory,
+  spin,
+  start,
+  startTray,
+  until,
+  untilArmed,
+} from './rig.ts';
+import { storm } from './storm.ts';
 
-const HUNDRED = names(100);
+const HUNDRED = listNames(100);
 
 export const benches = [
   bench('POST /api/send answered -> line in the event file, p50 / p99', '<= 2 / 20 ms', sendToLine),
-  bench('storm: 1,000 personas get one mail each, last line', '<= 50 ms', storm),
+  goals(
+    [{ name: 'storm: 1,000 personas get a message each, from rest, last line durable', unit: 'ms', bar: 50 }],
+    async () => [await storm(listNames(1000))],
+  ),
   bench('start -> first armed of 100 personas, local hive', '<= 1000 ms', startToArmed),
   bench('resident, tray, 100 personas, after 10,000 mails', '<= 115 MiB, flat within 10', trayMemory),
 ];
 
-function names(n: number): string[] {
-  return Array.from({ length: n }, (_, i) => `persona-${String(i).padStart(4, '0')}`);
-}
-
-/** Mail straight into the database of a home, as a store command writes it. */
-function fill(home: string, mails: readonly { to: string; content: string }[]): void {
-  mkdirSync(join(home, 'hivebar'), { recursive: true, mode: 0o700 });
-  using db = openDatabase(join(home, 'hivebar', 'hivebar.sqlite'));
-  using hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: null });
-  void Promise.all(mails.map((mail) => hive.send({ ...mail, from: 'bench', urgent: false })));
-}
-
-function linesIn(home: string, persona: string): string {
-  return fileText(join(home, 'hivebar', 'events', `events.${persona}.ndjson`)) ?? '';
-}
-
-async function armed(home: string, personas: readonly string[]): Promise<void> {
-  for (const persona of personas) await until(`armed of ${persona}`, () => linesIn(home, persona).includes('"armed"'));
-}
-
 async function sendToLine() {
-  const home = temporary();
-  fill(home, [{ to: 'ada', content: 'first' }]);
+  const home = localHome(['ada']);
   await using tray = await startTray(home);
-  await armed(home, ['ada']);
+  await untilArmed(home, ['ada']);
   const agent = new Agent({ keepAlive: true });
   const path = join(home, 'hivebar', 'events', 'events.ada.ndjson');
   const fd = openSync(path, 'r');
@@ -75,96 +68,26 @@ function send(agent: Agent, port: number, token: string, to: string, content: st
   });
 }
 
-/** Another process has written 1,000 mails and pokes: from the poke to the last of 1,000 lines. */
-async function storm() {
-  const home = temporary();
-  const all = names(1000);
-  fill(
-    home,
-    all.map((to) => ({ to, content: 'first' })),
-  );
-  await using tray = await startTray(home);
-  await armed(home, all);
-  const folder = join(home, 'hivebar', 'events');
-  const took: number[] = [];
-  for (let round = 0; round < 7; round += 1) {
-    await sleep(1800); // from rest, with a heap that was given back
-    const sizes = new Map(all.map((p) => [p, statSync(join(folder, `events.${p}.ndjson`)).size]));
-    fill(
-      home,
-      all.map((to) => ({ to, content: `mail of round ${round}` })),
-    );
-    const from = performance.now();
-    const poked = post(tray.port, tray.token, '/api/v1/actions/hive-changed', {});
-    const left = [...all];
-    await spin(() => {
-      while (left.length > 0) {
-        const p = left.at(-1) ?? '';
-        if (statSync(join(folder, `events.${p}.ndjson`)).size === sizes.get(p)) return false;
-        left.pop();
-      }
-      return true;
-    });
-    if (round > 1) took.push(performance.now() - from);
-    await poked;
-  }
-  const own = quantile(took, 0.5);
-  const floor = quantile(
-    [1, 2, 3, 4, 5].map(() => stormFloor()),
-    0.5,
-  );
-  return { figure: ms(own), floor: `${ms(floor)} one flush, then 1,000 appends`, met: own <= 50 };
-}
-
-function stormFloor(): number {
-  const folder = temporary();
-  const line = Buffer.from(`${'x'.repeat(270)}\n`);
-  const files = names(1000).map((p) => openSync(join(folder, p), 'a'));
-  const journal = openSync(join(folder, 'journal'), 'a');
-  const from = performance.now();
-  writeSync(journal, Buffer.concat(files.map(() => line)));
-  fdatasyncSync(journal);
-  for (const fd of files) writeSync(fd, line);
-  const took = performance.now() - from;
-  for (const fd of [...files, journal]) closeSync(fd);
-  return took;
-}
-
 async function startToArmed() {
   const took: number[] = [];
   const bare: number[] = [];
   for (let i = 0; i < 5; i += 1) {
-    const home = temporary();
-    fill(
-      home,
-      HUNDRED.map((to) => ({ to, content: 'first' })),
-    );
+    const home = localHome(HUNDRED);
     const from = performance.now();
     await using tray = await start(['run', '--port', '0', '--no-tray', '--no-notifications'], home);
-    await armed(home, HUNDRED);
+    await untilArmed(home, HUNDRED);
     took.push(performance.now() - from);
     await tray.stop();
-    bare.push(await bareStart());
+    bare.push(await measureBareStart());
   }
   const own = quantile(took, 0.5);
   return { figure: ms(own), floor: `${ms(quantile(bare, 0.5))} node -e 0`, met: own <= 1000 };
 }
 
-async function bareStart(): Promise<number> {
-  const { spawn } = await import('node:child_process');
-  const from = performance.now();
-  await new Promise((resolve) => spawn(process.execPath, ['-e', '0']).once('exit', resolve));
-  return performance.now() - from;
-}
-
 async function trayMemory() {
-  const home = temporary();
-  fill(
-    home,
-    HUNDRED.map((to) => ({ to, content: 'first' })),
-  );
+  const home = localHome(HUNDRED);
   await using tray = await startTray(home);
-  await armed(home, HUNDRED);
+  await untilArmed(home, HUNDRED);
   const seen: number[] = [];
   for (let part = 0; part < 4; part += 1) {
     await deliver(tray, 2500, part);

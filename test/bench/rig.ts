@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildPackage } from '../../build/package.ts';
+import { openLocalHive } from '../../core/inbox/index.ts';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { openDatabase } from '../../core/state/index.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -22,9 +25,15 @@ export function packed(): Promise<string> {
   return built;
 }
 
+const folders: string[] = [];
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that is removed at the end of all runs. */
 export function temporary(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hivebar-bench-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
@@ -100,6 +109,39 @@ export function kijitoHome(base: string, more: object = {}): string {
   return home;
 }
 
+/** `persona-0000`, `persona-0001` and so on. */
+export function listNames(n: number): readonly string[] {
+  return Array.from({ length: n }, (_, i) => `persona-${String(i).padStart(4, '0')}`);
+}
+
+/** Mail straight into the database of a home, as a store command writes it. */
+export function fillLocalHive(home: string, mails: readonly { to: string; content: string }[]): void {
+  mkdirSync(join(home, 'hivebar'), { recursive: true, mode: 0o700 });
+  using db = openDatabase(join(home, 'hivebar', 'hivebar.sqlite'));
+  using hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: null });
+  void Promise.all(mails.map((mail) => hive.send({ ...mail, from: 'bench', urgent: false })));
+}
+
+/** A home whose local hive has a message for each of these. */
+export function localHome(personas: readonly string[]): string {
+  const home = temporary();
+  fillLocalHive(
+    home,
+    personas.map((to) => ({ to, content: 'first' })),
+  );
+  return home;
+}
+
+export function eventFile(home: string, persona: string): string {
+  return join(home, 'hivebar', 'events', `events.${persona}.ndjson`);
+}
+
+/** Until the watch of each of these has begun. */
+export async function untilArmed(home: string, personas: readonly string[], ms = 60_000): Promise<void> {
+  for (const persona of personas)
+    await until(`armed of ${persona}`, () => fileText(eventFile(home, persona))?.includes('"armed"'), ms);
+}
+
 export function fileText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -142,6 +184,49 @@ export function readMemory(pid: number): { readonly rss: number; readonly own: n
 export function readCpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10; // USER_HZ is 100
+}
+
+/** How often the threads of a process went to sleep so far: each time something woke one. */
+export function readWakeUps(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => fileText(`/proc/${pid}/task/${thread}/status`) ?? '')
+    .reduce((sum, status) => sum + Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0), 0);
+}
+
+export interface IdleCost {
+  /** Share of one core. */
+  readonly percent: number;
+  readonly wakeUpsPerMinute: number;
+}
+
+/** What a process costs in the time to come. */
+export async function measureCost(pid: number, ms: number): Promise<IdleCost> {
+  const before = { at: performance.now(), cpu: readCpuMs(pid), wakeUps: readWakeUps(pid) };
+  await sleep(ms);
+  const took = performance.now() - before.at;
+  return {
+    percent: ((readCpuMs(pid) - before.cpu) / took) * 100,
+    wakeUpsPerMinute: ((readWakeUps(pid) - before.wakeUps) * 60_000) / took,
+  };
+}
+
+/** A Node that waits and does nothing, as a floor. */
+export async function startBareNode(
+  code = 'setInterval(() => {}, 1e6)',
+): Promise<Disposable & { readonly pid: number }> {
+  const child = spawn(process.execPath, ['-e', `${code}; process.stdout.write('up')`], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  return { pid: child.pid ?? 0, [Symbol.dispose]: () => void child.kill() };
+}
+
+/** Milliseconds of a whole `node -e 0`. */
+export async function measureBareStart(): Promise<number> {
+  const from = performance.now();
+  await new Promise((resolve) => spawn(process.execPath, ['-e', '0']).once('exit', resolve));
+  return performance.now() - from;
 }
 
 export function mib(value: number): string {
