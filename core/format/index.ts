@@ -7,4 +7,4 @@ export {
   formatList,
   formatRest,
   formatUtcTime,
-} from './format.ts';
+} from './quantity.ts';

@@ -20,7 +20,7 @@ test('E5 no other file than that of core/format spells minutes, hours or days', 
   const found = programFiles().filter(({ path, text }) => spells.test(text) && !NO_DURATIONS.includes(path));
   assert.deepEqual(
     found.map(({ path }) => path),
-    ['core/format/format.ts'],
+    ['core/format/quantity.ts'],
   );
 });
 
@@ -32,9 +32,9 @@ const SPELLED: readonly (readonly [string, RegExp, readonly string[]])[] = [
     // a stamp in the form of the garden, and the axis of a chart
     ['core/format/clock-time.node.ts', 'core/sources/garden/act/local-system.node.ts', 'ui-static/chart.ts'],
   ],
-  ['UTC to the second', /slice\(0, 19\)\}Z/, ['core/format/format.ts']],
-  ['the rest of a list', / and \$\{[^}]+\} more[`']/, ['core/format/format.ts']],
-  ['a number that may be higher', /\$\{(n|count|[\w.]+\.n)\}\+`/, ['core/format/format.ts']],
+  ['UTC to the second', /slice\(0, 19\)\}Z/, ['core/format/quantity.ts']],
+  ['the rest of a list', / and \$\{[^}]+\} more[`']/, ['core/format/quantity.ts']],
+  ['a number that may be higher', /\$\{(n|count|[\w.]+\.n)\}\+`/, ['core/format/quantity.ts']],
   ['the end of a silence', /until \$\{(timeText|formatClockTime|new Date)/, []],
 ];
 
