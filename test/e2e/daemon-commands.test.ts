@@ -41,7 +41,7 @@ describe('a daemon from the command line', () => {
     const notified = await run(at.dir, 'notify', ...ADA);
     assert.deepEqual(
       [notified.code, notified.stdout],
-      [0, 'acme-ada: at the next turn boundary, if something waits then\n'],
+      [0, 'acme-ada: will ring at the next turn boundary, if something waits then\n'],
     );
     const json = await run(at.dir, 'notify', ...ADA, '--json');
     assert.deepEqual(JSON.parse(json.stdout), { emitted: false, why: 'queued' });
@@ -71,7 +71,7 @@ describe('a daemon from the command line', () => {
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(
         stderr,
-        /^hivebar daemon: the daemon acme-ada does not run: .*ctl\.sock: start it with hivebar daemon/,
+        /^hivebar daemon: the daemon acme-ada is not running: .*ctl\.sock: start it with hivebar daemon/,
       );
     }
     const { handlers, calls } = notingHandlers();
@@ -93,7 +93,7 @@ describe('a daemon from the command line', () => {
     assert.equal((JSON.parse(shown.stdout) as { readonly pid: number }).pid, daemon.pid);
     assert.equal((await run(home.dir, 'notify')).code, 0);
     const ended = await run(home.dir, 'shutdown', 'acme-ada');
-    assert.deepEqual([ended.code, ended.stdout, ended.stderr], [0, 'acme-ada: ended\n', '']);
+    assert.deepEqual([ended.code, ended.stdout, ended.stderr], [0, 'acme-ada: has ended\n', '']);
     assert.deepEqual(await daemon.cli.ended(), { code: 0, signal: null });
     assert.equal((await run(home.dir, 'status')).code, 1);
   });

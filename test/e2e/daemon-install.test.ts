@@ -308,7 +308,7 @@ describe('hivebar daemon install', () => {
     using home = daemonHome();
     const systemd = system(home);
     const printed = await hivebar(home, systemd, ada(home, '--print'));
-    assert.equal(printed.stderr, `it would be ${systemd.unitPath('prism-daemon-acme-ada')}\n`);
+    assert.equal(printed.stderr, `install would write ${systemd.unitPath('prism-daemon-acme-ada')}\n`);
     assert.match(printed.stdout, /\nSyslogIdentifier=prism-daemon-acme-ada\n/);
     assert.deepEqual([existsSync(home.dir), systemd.requests], [false, []]);
   });
