@@ -37,7 +37,7 @@ describe('a bad answer in the middle of a run', { concurrency: 10 }, () => {
     ['with a fraction for an id', rows(3, 2.5), /the id of row 1 is 2\.5/],
     ['with a text for an id', rows('7'), /the id of row 0 is a string/],
     ['with true for an id', rows(true), /the id of row 0 is a boolean/],
-    ['with an id that comes twice', rows(8, 9, 8), /the id 8 comes twice/],
+    ['with an id that comes twice', rows(8, 9, 8), /the id 8 appears twice/],
   ];
   for (const [name, fault, message] of faults) {
     test(`${name}: one alert, then one recovered, the cursor stands, and no mail is lost`, async () => {

@@ -167,17 +167,13 @@ describe('a server that does not do what it should', () => {
     await refusedAs(
       rig,
       'brainclaw-gone',
-      /exit code 3, and said Error: this project has no memory, before .* greeting/,
+      /exit code 3, with Error: this project has no memory on stderr, before .* greeting/,
     );
   });
 
   test('dies in the middle of a call: what it said is told, and the next call has a new server', async () => {
     await using rig = acting('dies');
-    await refusedAs(
-      rig,
-      'brainclaw-gone',
-      /exit code 3, and said Error: the lock .* before it answered bclaw_transition/,
-    );
+    await refusedAs(rig, 'brainclaw-gone', /exit code 3, with Error: the lock .* before it answered bclaw_transition/);
     await catchFault(rig);
     assert.equal(rig.server.list('started').length, 2);
   });

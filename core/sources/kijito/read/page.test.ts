@@ -79,7 +79,7 @@ test('the largest safe id is accepted', () =>
   assert.deepEqual(ids(page({ result: [row(2 ** 53 - 1)] })), [2 ** 53 - 1]));
 
 test('an id that comes twice makes the page invalid (trap 24)', () => {
-  assert.equal(refused({ result: [row(2), row(1), row(2)] }), 'shape: the id 2 comes twice');
+  assert.equal(refused({ result: [row(2), row(1), row(2)] }), 'shape: the id 2 appears twice');
 });
 
 test('unread is the exact number of unread rows of a whole answer', () => {
