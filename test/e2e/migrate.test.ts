@@ -263,7 +263,7 @@ describe('hivebar migrate --headless', () => {
     writeFileSync(mine, 'garbage');
     const { code, stdout } = await home.run(['migrate', '--headless', '--', ...flags]);
     assert.equal(code, 3);
-    assert.ok(stdout.includes(`left out: ${mine} is not valid JSON`), stdout);
+    assert.ok(stdout.includes(`cannot be imported: ${mine} is not valid JSON`), stdout);
     assert.equal(readFileSync(mine, 'utf8'), 'garbage');
   });
 });
