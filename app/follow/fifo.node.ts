@@ -121,7 +121,7 @@ function checkFifo(path: string, fd: number): void {
   const uid = process.getuid?.();
   if (!stat.isFIFO()) throw createFifoFault(path, new Error('is there already and is no pipe'));
   if (uid !== undefined && stat.uid !== uid)
-    throw createFifoFault(path, new Error(`belongs to user ${stat.uid}, not to us`));
+    throw createFifoFault(path, new Error(`belongs to user ${stat.uid}, not to the user of Hivebar`));
   if ((stat.mode & 0o777) !== PRIVATE) fs.fchmodSync(fd, PRIVATE);
 }
 

@@ -178,7 +178,7 @@ export function ensurePrivateDir(disk: Disk, path: string): void {
       const stat = files.fstat(fd);
       if (uid === null) return;
       if (stat.uid !== uid)
-        throw createRefusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, 'unwritable');
+        throw createRefusal(path, `belongs to user ${stat.uid}, but Hivebar runs as user ${uid}`, 'unwritable');
       if (stat.mode === PRIVATE_DIRECTORY) return;
       files.fchmod(fd, PRIVATE_DIRECTORY);
       log.warn(`${path} had mode ${formatOctal(stat.mode)}; it is ${formatOctal(PRIVATE_DIRECTORY)} now`, { path });

@@ -100,7 +100,7 @@ function checkOpened(disk: Disk, path: string, fd: number, is: 'unreadable' | 'u
     const stat = files.fstat(fd);
     if (stat.kind !== 'file') throw createRefusal(path, `is not a regular file but a ${formatKind(stat)}`, is);
     if (uid === null) return stat;
-    if (stat.uid !== uid) throw createRefusal(path, `belongs to user ${stat.uid}, not to us (user ${uid})`, is);
+    if (stat.uid !== uid) throw createRefusal(path, `belongs to user ${stat.uid}, but Hivebar runs as user ${uid}`, is);
     if (stat.mode === PRIVATE_FILE) return stat;
     files.fchmod(fd, PRIVATE_FILE);
     if (!created)

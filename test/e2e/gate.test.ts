@@ -60,7 +60,7 @@ describe('hivebar gate', () => {
     assert.match(await good(space, 'list', { HIVEBAR_PERSONA: '' }), when);
     assert.match(
       await good(space, 'status'),
-      /^no matter +Stop +strict +decision +no decision of the persona is open$/m,
+      /^inactive +Stop +strict +decision +no decision of the persona is open$/m,
     );
     const env = { HIVEBAR_HOME: space.at('home') };
     const ask = ['decision', 'create', '--as', 'ada', '--option', 'y=Yes', 'Deploy?'];

@@ -163,7 +163,7 @@ describe('the bounds of blocking', () => {
       ['block', 'block', 'block', 'allow', 'allow'],
     );
     assert.equal(after(3).letGo, 'blocked-enough');
-    assert.match(after(3).warnings.join(), /^a: a is open \[let go: it blocked 3 times in this turn\]$/);
+    assert.match(after(3).warnings.join(), /^a: a is open \[released: it blocked 3 times in this turn\]$/);
   });
 
   test('no block in an error state of the harness', () => {

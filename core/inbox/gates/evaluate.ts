@@ -150,7 +150,7 @@ export function letGoBlock(evaluation: GateEvaluation, letGo: LetGoReason): Gate
 }
 
 function formatLetGoWarnings(strict: readonly GateResult[], letGo: LetGoReason): readonly string[] {
-  return strict.map((result) => `${formatGateResult(result)} [let go: ${LET_GO[letGo]}]`);
+  return strict.map((result) => `${formatGateResult(result)} [released: ${LET_GO[letGo]}]`);
 }
 
 const LET_GO = {
@@ -256,6 +256,6 @@ async function runCheck(name: CheckName, place: Workplace, git: GitCheck): Promi
       return bead === '' ? { is: 'clear' } : { is: 'open', detail: bead };
     }
     case 'decision-waiting':
-      return { is: 'failed', why: 'it is a mark, which is not checked here' };
+      return { is: 'failed', why: 'it is set by decisions and not checked here' };
   }
 }

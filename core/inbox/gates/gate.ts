@@ -130,7 +130,7 @@ export function checkGate(gate: Gate): Gate {
   const why = explainInvalidId(gate.id);
   if (why !== null) throw createRefusal(`${JSON.stringify(gate.id.slice(0, 80))} ${why}`);
   if (gate.id === DECISION_WAITING)
-    throw createRefusal(`${DECISION_WAITING} is a mark of decisions, not a gate of a hook`);
+    throw createRefusal(`${DECISION_WAITING} is set by decisions and is not a gate of a hook`);
   if (gate.description.trim() === '') throw createRefusal('the description is empty: describe the condition');
   if (gate.hint?.trim() === '') throw createRefusal('the hint is empty: omit it');
   for (const [field, text] of [

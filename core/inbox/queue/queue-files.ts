@@ -75,7 +75,7 @@ function hasQueues({ files, uid }: Disk, folder: string): boolean {
       throw createRefusal(path, `is not a directory but a ${stat.kind}, so its queues are not read`, 'unreadable');
     }
     if (uid !== null && stat.uid !== uid)
-      throw createRefusal(path, `belongs to user ${stat.uid}, not to us`, 'unreadable');
+      throw createRefusal(path, `belongs to user ${stat.uid}, not to the user of Hivebar`, 'unreadable');
   }
   return true;
 }
