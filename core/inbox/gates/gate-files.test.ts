@@ -91,7 +91,7 @@ describe('files', () => {
     assert.throws(() => gates.register('ada', gate('x', { description: ' ' })), /description is empty/);
     assert.throws(() => gates.register('ada', gate('x', { ttlSeconds: 0.5 })), /ttl 0.5/);
     assert.throws(() => gates.register('ada', gate('x', { hint: ' ' })), /hint is empty/);
-    assert.throws(() => gates.register('ada', gate('decision-waiting')), /a mark of decisions/);
+    assert.throws(() => gates.register('ada', gate('decision-waiting')), /is set by decisions/);
     assert.deepEqual(space.list(), []);
   });
 
