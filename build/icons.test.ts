@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PNG } from 'pngjs';
-import { openIcons } from '../app/tray/index.ts';
+import { formatIconPack, ICON_PACK, openIcons } from '../app/tray/index.ts';
 import { BADGES, PANELS, STATES } from './icon-svg.ts';
 import { renderIcons } from './icons.ts';
 
@@ -13,10 +14,27 @@ const icons = openIcons(folder);
 /** For any panel, and for one that is known. */
 const SETS = ['', 'light/', 'dark/'] as const;
 
-test('the icons of this checkout are what their sources render to', async () => {
-  const rendered = await renderIcons();
-  assert.deepEqual(globSync('**/*.*', { cwd: folder }).toSorted(), [...rendered.keys()].toSorted());
-  for (const [name, bytes] of rendered) assert.ok(readFileSync(join(folder, name)).equals(bytes), name);
+const rendered = await renderIcons();
+const readImage = (name: string): Buffer => rendered.get(name) ?? assert.fail(name);
+const listImages = (folder: string): readonly string[] =>
+  [...rendered.keys()].filter((name) => name.startsWith(folder));
+
+test('the icons of this checkout are what their sources render to', () => {
+  assert.ok(readFileSync(join(folder, ICON_PACK)).equals(formatIconPack(rendered)));
+  assert.ok(readFileSync(join(folder, '44/up-none.png')).equals(readImage('44/up-none.png')));
+  assert.deepEqual(globSync('**/*.*', { cwd: folder }).toSorted(), [join('44', 'up-none.png'), ICON_PACK]);
+});
+
+test('a file of icons that is cut short, or lacks an image, is an error that names it', () => {
+  const cut = mkdtempSync(join(tmpdir(), 'hivebar-icons-'));
+  try {
+    writeFileSync(join(cut, ICON_PACK), formatIconPack(rendered).subarray(0, -1));
+    assert.throws(() => [...STATES].map((state) => openIcons(cut).ico({ state, badge: '9+' })), /icons\.bin ends too/);
+    writeFileSync(join(cut, ICON_PACK), formatIconPack(new Map()));
+    assert.throws(() => openIcons(cut).png({ state: 'up', badge: '1' }), /icons\.bin has no image 44\/up-1\.png/);
+  } finally {
+    rmSync(cut, { recursive: true, force: true });
+  }
 });
 
 test('a pixmap read at run time has the pixels of its PNG, in ARGB', () => {
@@ -32,7 +50,7 @@ test('a pixmap read at run time has the pixels of its PNG, in ARGB', () => {
         ],
       );
       for (const { width, argb } of pixmaps) {
-        const { data } = PNG.sync.read(readFileSync(join(folder, `${width}/${state}-${badge}.png`)));
+        const { data } = PNG.sync.read(readImage(`${width}/${state}-${badge}.png`));
         for (let i = 0; i < data.length; i += 4) {
           const [r, g, b, a] = data.subarray(i, i + 4);
           assert.deepEqual([...argb.subarray(i, i + 4)], [a, r, g, b]);
@@ -53,8 +71,8 @@ test('states differ in shape and not only in colour: also in grey no two icons a
   };
   for (const set of SETS) {
     const seen = new Map<string, string>();
-    for (const name of globSync(`${set}22/*.png`, { cwd: folder })) {
-      const key = grey(PNG.sync.read(readFileSync(join(folder, name))).data);
+    for (const name of listImages(`${set}22/`)) {
+      const key = grey(PNG.sync.read(readImage(name)).data);
       assert.equal(seen.get(key), undefined, `${name} looks like ${seen.get(key)}`);
       seen.set(key, name);
     }
@@ -65,8 +83,8 @@ test('states differ in shape and not only in colour: also in grey no two icons a
 test('every icon stands out from a dark and from a light panel, and one for a known panel from that', () => {
   const panels = { '': [0x30, 0xf4], 'light/': [0xf4], 'dark/': [0x30] };
   for (const set of SETS) {
-    for (const name of globSync(`${set}22/*.png`, { cwd: folder })) {
-      const { data } = PNG.sync.read(readFileSync(join(folder, name)));
+    for (const name of listImages(`${set}22/`)) {
+      const { data } = PNG.sync.read(readImage(name));
       for (const panel of panels[set]) {
         let clear = 0;
         for (let i = 0; i < data.length; i += 4) {
@@ -83,7 +101,7 @@ test('for a known panel its own pictures are shown, and elsewhere those for any'
   const icon = { state: 'up', badge: '3' } as const;
   for (const panel of PANELS) {
     const themed = openIcons(folder, panel);
-    assert.ok(themed.png(icon).equals(readFileSync(join(folder, panel, '44/up-3.png'))));
+    assert.ok(themed.png(icon).equals(readImage(`${panel}/44/up-3.png`)));
     assert.notDeepEqual(themed.pixmaps(icon), icons.pixmaps(icon));
     assert.ok(themed.ico(icon).equals(icons.ico(icon)));
     assert.ok(themed.template(icon).equals(icons.template(icon)));

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { Resvg } from '@resvg/resvg-js';
 import pngToIco from 'png-to-ico';
 import { PNG } from 'pngjs';
+import { formatIconPack, ICON_PACK } from '../app/tray/icons.node.ts';
 import { buildContactSheet } from './contact-sheet.ts';
 import { BADGES, buildIconSvg, buildTemplateSvg, PANELS, paintIcon, STATES } from './icon-svg.ts';
 
@@ -20,7 +21,10 @@ const ICO_SIZES = [16, 20, 24, 32] as const;
 /** Drawn at 16 pt, so twice that for a dense screen. */
 const TEMPLATE_SIZE = 32;
 
-/** File name below assets/icons to its bytes. */
+/** The icon of a notification, which the desktop reads as a file of its own. */
+const NOTIFICATION_ICON = '44/up-none.png';
+
+/** Every image by its name. */
 export async function renderIcons(): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
   for (const state of STATES) {
@@ -64,11 +68,9 @@ if (import.meta.main) {
   const CACHE = join(import.meta.dirname, '../.cache');
   const fresh = join(CACHE, 'icons');
   rmSync(fresh, { recursive: true, force: true });
-  for (const [name, bytes] of files) {
-    const path = join(fresh, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, bytes);
-  }
+  mkdirSync(dirname(join(fresh, NOTIFICATION_ICON)), { recursive: true });
+  writeFileSync(join(fresh, NOTIFICATION_ICON), files.get(NOTIFICATION_ICON) ?? '');
+  writeFileSync(join(fresh, ICON_PACK), formatIconPack(files));
   rmSync(join(ASSETS, 'icons'), { recursive: true, force: true });
   renameSync(fresh, join(ASSETS, 'icons'));
   const sheet = new Resvg(buildContactSheet(addSmallest(files)), { font: { loadSystemFonts: false } }).render();

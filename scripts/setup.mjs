@@ -96,6 +96,7 @@ function hashIconSources() {
   for (const path of [
     ...drawings.map((name) => join('assets', 'svg', name)),
     ...['icons.ts', 'icon-svg.ts', 'digits.ts'].map((name) => join('build', name)),
+    join('app', 'tray', 'icons.node.ts'),
   ]) {
     hash.update(`${path}\n`).update(readFileSync(join(root, path)));
   }

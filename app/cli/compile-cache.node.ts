@@ -2,7 +2,7 @@ import { chmodSync, lstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
 import { realFiles } from '../../core/ports/files.node.ts';
-import { findOwnHome } from '../../core/state/dirs.node.ts';
+import { findCacheHome } from '../../core/state/dirs.node.ts';
 
 const PRIVATE = 0o700;
 const OTHERS_WRITE = 0o022;
@@ -46,15 +46,4 @@ function claim(path: string): 'private' | 'loose' | 'foreign' {
   if ((stat.mode & 0o777) === PRIVATE) return 'private';
   chmodSync(path, PRIVATE);
   return (stat.mode & OTHERS_WRITE) === 0 ? 'private' : 'loose';
-}
-
-/**
- * Finds the user's cache folder. Losing it only costs a slower start. `HIVEBAR_HOME` does not move it, because it holds no
- * state and no secret.
- */
-function findCacheHome(): string {
-  if (process.platform === 'darwin') return join(findOwnHome(), 'Library', 'Caches');
-  if (process.platform === 'win32') return process.env.LOCALAPPDATA ?? join(findOwnHome(), 'AppData', 'Local');
-  const configured = process.env.XDG_CACHE_HOME;
-  return configured?.startsWith('/') ? configured : join(findOwnHome(), '.cache');
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { type Clock, type Log, realSpawn } from '../../core/ports/index.ts';
 import { BusError, type NoBus, type SessionBus } from '../desktop/index.ts';
+import { prepareHelperProgram } from '../helper-programs.node.ts';
 import { chooseHelperBinary } from './helper-binary.ts';
 import type { TrayIcons } from './icons.node.ts';
 import { ITEM, ITEM_PATH, ItemObject, MENU_PATH } from './item-object.ts';
@@ -54,9 +53,8 @@ export async function openTray(needs: TrayNeeds): Promise<TrayDriver> {
   const hasRosetta = platform === 'darwin' && arch === 'arm64' && (await canRunIntelPrograms());
   const binary = chooseHelperBinary({ platform, arch, hasGlibcLoader: existsSync(GLIBC_LOADER), hasRosetta });
   if (binary.is === 'none') return createHiddenTray(binary.why);
-  const traybin = join(dirname(createRequire(import.meta.url).resolve('systray2/package.json')), 'traybin');
-  const file = join(traybin, binary.name);
-  return openHelperTray({ binary: file, folder: helperFolder, platform, env, icons, events, clock, log });
+  const prepareBinary = (): string => prepareHelperProgram(binary.name, log);
+  return openHelperTray({ prepareBinary, folder: helperFolder, platform, env, icons, events, clock, log });
 }
 
 async function canRunIntelPrograms(): Promise<boolean> {

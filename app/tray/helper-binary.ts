@@ -1,3 +1,5 @@
+import type { HelperProgram } from '../helper-programs.node.ts';
+
 /** The facts that decide whether the tray helper of systray2 can run on a machine. */
 interface HelperMachine {
   readonly platform: string;
@@ -8,7 +10,9 @@ interface HelperMachine {
   readonly hasRosetta: boolean;
 }
 
-type HelperBinary = { readonly is: 'file'; readonly name: string } | { readonly is: 'none'; readonly why: string };
+type HelperBinary =
+  | { readonly is: 'file'; readonly name: HelperProgram }
+  | { readonly is: 'none'; readonly why: string };
 
 /**
  * Chooses the helper. All three helpers are x86-64. On another processor the system would take one for a shell script, so this

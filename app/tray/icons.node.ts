@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
+import { parseJson } from '../../core/model/index.ts';
 import type { IconName } from './model.ts';
 
 const SIZES = [22, 32, 44] as const;
@@ -20,12 +21,15 @@ export interface TrayIcons {
   template(icon: IconName): Buffer;
 }
 
+/** The file of all images, below assets/icons. As files of their own they would take up twice their size on a disk. */
+export const ICON_PACK = 'icons.bin';
+
 /**
  * Opens the icons in `folder`, which is assets/icons. The theme is for Linux: macOS colours its template itself, and on Windows
- * the icon is visible on both. Reading throws what node:fs throws when a file is missing.
+ * the icon is visible on both. Reading throws what node:fs throws when the file is missing.
  */
 export function openIcons(folder: string, theme: IconTheme = 'auto'): TrayIcons {
-  const read = (name: string): Buffer => readFileSync(join(folder, name));
+  const read = openIconPack(join(folder, ICON_PACK));
   const themed = (name: string): Buffer => read(theme === 'auto' ? name : `${theme}/${name}`);
   const toIconFile = ({ state, badge }: IconName): string => `${state}-${badge}`;
   const cache = new Map<string, readonly Pixmap[]>();
@@ -41,6 +45,50 @@ export function openIcons(folder: string, theme: IconTheme = 'auto'): TrayIcons 
     png: (icon) => themed(`44/${toIconFile(icon)}.png`),
     ico: (icon) => read(`windows/${toIconFile(icon)}.ico`),
     template: ({ state }) => read(`macos/${state}.png`),
+  };
+}
+
+/** Formats images, by name, as the file that `openIconPack` reads: the length of the index, the index as JSON, the images. */
+export function formatIconPack(images: ReadonlyMap<string, Buffer>): Buffer {
+  let at = 0;
+  const places = [...images].map(([name, { length }]) => {
+    at += length;
+    return [name, [at - length, length]] as const;
+  });
+  const index = Buffer.from(JSON.stringify(Object.fromEntries(places)));
+  const head = Buffer.alloc(LENGTH_BYTES);
+  head.writeUInt32BE(index.length);
+  return Buffer.concat([head, index, ...images.values()]);
+}
+
+const LENGTH_BYTES = 4;
+
+/** Start, from the end of the index, and length of each image in bytes. */
+type IconIndex = Readonly<Record<string, readonly [number, number]>>;
+
+/** Returns what reads one image. The index is kept, and the file is opened for each image that is asked for. */
+function openIconPack(path: string): (name: string) => Buffer {
+  let index: { readonly places: IconIndex; readonly end: number } | null = null;
+  return (name) => {
+    const fd = openSync(path, 'r');
+    const read = (from: number, length: number): Buffer => {
+      const bytes = Buffer.alloc(length);
+      const got = readSync(fd, bytes, 0, length, from);
+      if (got < length)
+        throw new RangeError(`${path} ends too early: render the icons again, or install Hivebar again`);
+      return bytes;
+    };
+    try {
+      if (index === null) {
+        const length = read(0, LENGTH_BYTES).readUInt32BE();
+        index = { places: parseJson(read(LENGTH_BYTES, length).toString()) as IconIndex, end: LENGTH_BYTES + length };
+      }
+      const [from, length] = index.places[name] ?? [];
+      if (from === undefined || length === undefined) throw new RangeError(`${path} has no image ${name}`);
+      return read(index.end + from, length);
+    } finally {
+      closeSync(fd);
+    }
   };
 }
 

@@ -1,6 +1,6 @@
 export { openTray, type TrayNeeds } from './choose.node.ts';
 export { type ClipboardNeeds, type CopyResult, copyText } from './clipboard.node.ts';
-export { type IconTheme, openIcons, type TrayIcons } from './icons.node.ts';
+export { formatIconPack, ICON_PACK, type IconTheme, openIcons, type TrayIcons } from './icons.node.ts';
 export { buildTrayModel } from './menu.ts';
 export {
   chooseIcon,

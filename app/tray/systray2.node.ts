@@ -15,8 +15,8 @@ const TOOLTIP_MOST = 127;
 const BY_ID = -1;
 
 interface HelperTrayOptions {
-  /** The path of the helper in the package. */
-  readonly binary: string;
+  /** Returns the path of the helper, of which a copy is run. Called at each start of the helper. */
+  readonly prepareBinary: () => string;
   /** A folder for us alone, created when missing. The helper is copied into it, and its temporary files stay there. */
   readonly folder: string;
   readonly platform: string;
@@ -146,12 +146,12 @@ class HelperTray implements TrayDriver {
 }
 
 /** npm leaves the helper without its executable bit, and the package may belong to another user. So we run a copy. */
-function installHelper({ binary, folder, platform }: HelperTrayOptions): string {
+function installHelper({ prepareBinary, folder, platform }: HelperTrayOptions): string {
   realFiles.mkdirAll(folder, 0o700);
   chmodSync(folder, 0o700);
   const file = join(folder, platform === 'win32' ? 'hivebar-tray.exe' : 'hivebar-tray');
   const fresh = `${file}.new`;
-  copyFileSync(binary, fresh);
+  copyFileSync(prepareBinary(), fresh);
   chmodSync(fresh, 0o755);
   realFiles.rename(fresh, file); // never written in place: a running helper keeps its own file
   return file;

@@ -68,7 +68,7 @@ function startTray({ binary = packaged, env = {}, second = 1000 }: StartOptions)
   const wanted: MenuAction[] = [];
   const states: string[] = [];
   const driver = openHelperTray({
-    binary,
+    prepareBinary: () => binary,
     folder,
     platform: 'linux',
     env: { PATH: process.env.PATH, ...env },

@@ -53,6 +53,7 @@ export const FAULTS = {
   'daemon-gone': { next: 'start it with hivebar daemon run, or see hivebar daemon list' },
   'daemon-token': { next: 'install the daemon again with hivebar daemon install, which makes new tokens' },
   'daemon-refused': { next: 'look at the log of the daemon; restart it if its version differs' },
+  helper: { next: 'install Hivebar again: npm install -g hivebar' },
   channel: { next: 'hivebar notify test tries it again; hivebar doctor says what this machine lacks' },
   usage: { next: 'see --help', http: 400 },
   internal: { next: 'report this with the log' },

@@ -2,9 +2,7 @@ import { lookup as resolveByHost } from 'node:dns/promises';
 import type { ClientRequest } from 'node:http';
 import { createRequire } from 'node:module';
 import { isIPv6, type LookupFunction, type Socket } from 'node:net';
-import type { buildConnector } from 'undici';
-import type BuildConnector from 'undici/lib/core/connect.js';
-import type UndiciPool from 'undici/lib/dispatcher/pool.js';
+import type { buildConnector, Pool as UndiciPool } from 'undici';
 import { Fault, type Scope } from '../model/index.ts';
 import { startTimer } from '../ports/index.ts';
 import { type Credentials, createFixedCredentials, type Header } from './credentials.node.ts';
@@ -63,11 +61,8 @@ export interface HttpClient extends AsyncDisposable {
 const require = createRequire(import.meta.url);
 
 /** Loaded with the first client, so that a process with only the local hive does not carry these 10 MiB. */
-function loadUndici(): { readonly Pool: typeof UndiciPool; readonly buildConnector: typeof BuildConnector } {
-  return {
-    Pool: require('undici/lib/dispatcher/pool.js'),
-    buildConnector: require('undici/lib/core/connect.js'),
-  };
+function loadUndici(): { readonly Pool: typeof UndiciPool; readonly buildConnector: typeof buildConnector } {
+  return require('./undici-pool.cjs');
 }
 
 const DEADLINE_MS = 5000;

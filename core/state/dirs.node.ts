@@ -1,5 +1,5 @@
 import { homedir, userInfo } from 'node:os';
-import { isAbsolute, posix, win32 } from 'node:path';
+import { isAbsolute, join, posix, win32 } from 'node:path';
 import { Fault } from '../model/index.ts';
 
 /**
@@ -34,6 +34,17 @@ function findSystemHome(): string | null {
   } catch {
     return null; // a user whom the system does not know
   }
+}
+
+/**
+ * The cache directory of this user. What is lost there is made again. `HIVEBAR_HOME` does not move it, because it holds no state
+ * and no secret.
+ */
+export function findCacheHome(): string {
+  if (process.platform === 'darwin') return join(findOwnHome(), 'Library', 'Caches');
+  if (process.platform === 'win32') return process.env.LOCALAPPDATA ?? join(findOwnHome(), 'AppData', 'Local');
+  const configured = process.env.XDG_CACHE_HOME;
+  return configured?.startsWith('/') ? configured : join(findOwnHome(), '.cache');
 }
 
 /** The current folder of this process; null when somebody removed it, as happens to a git worktree under an agent. */

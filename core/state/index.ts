@@ -20,6 +20,7 @@ export {
 export {
   computeDirs,
   type Dirs,
+  findCacheHome,
   findCurrentFolder,
   findOwnDirs,
   findOwnHome,

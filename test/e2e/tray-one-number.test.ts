@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { openIcons } from '../../app/tray/index.ts';
@@ -8,8 +7,7 @@ import { type Desktop, desktopMissing, poll, startDesktop, trayHelperMissing } f
 import { needs } from '../kit/require.ts';
 import { standIn, type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
 
-const ICONS = join(import.meta.dirname, '../../assets/icons');
-const icons = openIcons(ICONS);
+const icons = openIcons(join(import.meta.dirname, '../../assets/icons'));
 
 interface TrayKind {
   readonly args: readonly string[];
@@ -43,7 +41,7 @@ async function waitIcon(desktop: Desktop, state: 'up' | 'paused', badge: 'none' 
     async () => {
       const icon = await desktop.tray.icon().catch(() => null); // the file of a picture that was just replaced
       if (icon === null) return null;
-      if (icon.is === 'file') return icon.bytes.equals(readFileSync(join(ICONS, `44/${state}-${badge}.png`))) || null;
+      if (icon.is === 'file') return icon.bytes.equals(icons.png({ state, badge })) || null;
       const wanted = icons.pixmaps({ state, badge });
       const same = icon.pixmaps.map(({ argb }, i) => wanted[i]?.argb.equals(argb) === true);
       return (same.length === wanted.length && same.every(Boolean)) || null;

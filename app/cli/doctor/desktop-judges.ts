@@ -1,4 +1,5 @@
 import { formatList } from '../../../core/format/index.ts';
+import { FAULTS, type Fault } from '../../../core/model/index.ts';
 import type { Settings } from '../../config/tray/index.ts';
 import type { LoginStartStatus } from '../../service/index.ts';
 import type { StatusWire } from '../../status/index.ts';
@@ -73,6 +74,8 @@ export interface TrayHelperProbe {
   readonly arch: string;
   readonly path: string;
   readonly isThere: boolean;
+  /** Why it cannot be made ready to run. */
+  readonly fault: Fault | null;
   /** macOS on Apple silicon: whether programs for Intel run. Null: not checked. */
   readonly hasRosetta: boolean | null;
   /** Shared libraries that the system lacks. */
@@ -80,7 +83,7 @@ export interface TrayHelperProbe {
 }
 
 /** Judges the tray helper. All helpers are built for x86-64. */
-export function judgeHelper({ isWay, os, arch, path, isThere, hasRosetta, lacks }: TrayHelperProbe): Finding {
+export function judgeHelper({ isWay, os, arch, path, isThere, fault, hasRosetta, lacks }: TrayHelperProbe): Finding {
   if (!isWay) return skipped('not used: the icon is shown over D-Bus');
   if (!isThere) return fail(`${path} is missing`, 'install again: npm install hivebar');
   if (os === 'linux' && arch !== 'x64')
@@ -90,6 +93,7 @@ export function judgeHelper({ isWay, os, arch, path, isThere, hasRosetta, lacks 
       'the tray helper is an Intel program, and Rosetta is not installed',
       'run: softwareupdate --install-rosetta; or use the status page: hivebar open',
     );
+  if (fault !== null) return fail(fault.message, FAULTS[fault.code].next);
   if (lacks.length > 0) {
     const brings = lacks.some((name) => name.startsWith('libappindicator3'))
       ? 'apt-get install libayatana-appindicator3-1'

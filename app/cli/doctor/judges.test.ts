@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Fault } from '../../../core/model/index.ts';
 import { type HiveProbe, judgeHive } from '../../../core/sources/kijito/doctor.node.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import { formatLoginState } from '../service.ts';
@@ -186,13 +187,17 @@ judged('the clock', judgeClock, { now: 1_800_000_000_000, wallMs: 100, monotonic
 judged<TrayHelperProbe>(
   'the tray helper',
   judgeHelper,
-  { isWay: true, os: 'linux', arch: 'x64', path: '/h', isThere: true, hasRosetta: null, lacks: [] },
+  { isWay: true, os: 'linux', arch: 'x64', path: '/h', isThere: true, fault: null, hasRosetta: null, lacks: [] },
   [
     [{}, /^ok \/h/],
     [{ lacks: ['libappindicator3.so.1'] }, /^fail .*-> apt-get install libayatana-appindicator3-1/],
     [{ arch: 'arm64' }, /^fail .*no tray helper for linux arm64/],
     [{ os: 'darwin', arch: 'arm64', hasRosetta: false }, /^fail .*Rosetta is not installed/],
     [{ isThere: false }, /^fail .*missing/],
+    [
+      { fault: new Fault('helper', '/p/h.br: damaged', { is: 'machine', key: 'helper' }) },
+      /^fail .*\/p\/h\.br: damaged.*install/,
+    ],
   ],
 );
 

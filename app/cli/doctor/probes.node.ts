@@ -13,14 +13,15 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { formatDuration } from '../../../core/format/index.ts';
 import { type DaemonInstallation, loadInstalledDaemons } from '../../../core/link/index.ts';
-import { findProgram, realFiles, resolveProgram, silentLog } from '../../../core/ports/index.ts';
+import { Fault } from '../../../core/model/index.ts';
+import { findProgram, loadKoffi, realFiles, resolveProgram, silentLog } from '../../../core/ports/index.ts';
 import { listConfiguredHives, parseHiveUrl, toInboxIdentity } from '../../../core/sources/index.ts';
 import { createRealDisk, isLocked, readText, toStem } from '../../../core/state/index.ts';
+import { findHelperProgram, type HelperProgram, prepareHelperProgram } from '../../helper-programs.node.ts';
 import { checkHooks, createHookInstaller, findDeafness } from '../../hook/index.ts';
 import { getMaxSocketPathBytes, resolveOwnerSocketPath } from '../../owner-socket.ts';
 import {
@@ -268,8 +269,6 @@ function mayWrite(path: string): boolean {
   }
 }
 
-const require = createRequire(import.meta.url);
-
 export function probeNode(): NodeProbe {
   return { version: process.versions.node, path: process.execPath };
 }
@@ -280,7 +279,7 @@ export function probeLock({ os, env }: DoctorContext): LockProbe {
 
 function probeKoffi(): LockProbe['koffi'] {
   try {
-    const { load, version } = require('koffi') as typeof import('koffi') & { readonly version: string };
+    const { load, version } = loadKoffi() as ReturnType<typeof loadKoffi> & { readonly version: string };
     if (process.platform !== 'win32') load(null).func('int flock(int fd, int operation)');
     return { is: 'loads', version };
   } catch (error) {
@@ -288,7 +287,7 @@ function probeKoffi(): LockProbe['koffi'] {
   }
 }
 
-const HELPERS: Readonly<Record<string, string>> = {
+const HELPERS: Readonly<Partial<Record<NodeJS.Platform, HelperProgram>>> = {
   linux: 'tray_linux_release',
   darwin: 'tray_darwin_release',
   win32: 'tray_windows_release.exe',
@@ -297,8 +296,11 @@ const HELPERS: Readonly<Record<string, string>> = {
 export async function probeTrayHelper(context: DoctorContext, signal: AbortSignal): Promise<TrayHelperProbe> {
   const { os, arch, settings, env } = context;
   const isWay = settings.tray === 'systray2' || (settings.tray === 'auto' && (os === 'darwin' || os === 'win32'));
-  const path = findHelperPath(HELPERS[os] ?? `tray_${os}`);
-  const isThere = existsSync(path);
+  const name = HELPERS[os];
+  const installed = name === undefined ? `tray_${os}` : findHelperProgram(name);
+  const isThere = existsSync(installed);
+  const prepared = isWay && isThere && name !== undefined ? prepareHelper(name) : installed;
+  const path = prepared instanceof Fault ? installed : prepared;
   const ldd = isWay && isThere && os === 'linux' ? await runProgram('ldd', [path], env, signal) : '';
   return {
     isWay,
@@ -306,16 +308,18 @@ export async function probeTrayHelper(context: DoctorContext, signal: AbortSigna
     arch,
     path,
     isThere,
+    fault: prepared instanceof Fault ? prepared : null,
     hasRosetta: isWay && os === 'darwin' && arch === 'arm64' ? await canRunIntel(env, signal) : null,
     lacks: [...(ldd ?? '').matchAll(/^\s*(\S+) => not found/gm)].map(([, name = '']) => name),
   };
 }
 
-function findHelperPath(name: string): string {
+function prepareHelper(name: HelperProgram): string | Fault {
   try {
-    return join(dirname(require.resolve('systray2/package.json')), 'traybin', name);
-  } catch {
-    return join('systray2', 'traybin', name); // not installed; the check reports it as missing
+    return prepareHelperProgram(name, silentLog);
+  } catch (error) {
+    if (error instanceof Fault) return error;
+    throw error;
   }
 }
 

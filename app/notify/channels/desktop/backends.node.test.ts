@@ -192,7 +192,7 @@ describe('macOS, node-notifier', () => {
     const { backend, heard, lines } = await chosen(t, stand, {
       platform: 'darwin',
       arch: 'arm64',
-      vendored: { customPath },
+      helperProgram: customPath,
     });
     assert.deepEqual(lines, ['info notifications: by node-notifier (terminal-notifier)']);
     assert.deepEqual(stand.calls('arch'), [['-x86_64', '/usr/bin/true']]);
@@ -215,11 +215,7 @@ describe('macOS, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('helper');
     for (const sound of [true, false]) {
-      const backend = opened(
-        t,
-        await createMacHelperBackend(toPageUrl, sound, realClock, { customPath }),
-        new CallLog(),
-      );
+      const backend = opened(t, await createMacHelperBackend(toPageUrl, sound, realClock, customPath), new CallLog());
       await backend.show(createBanner());
     }
     const [loud, silent] = await stand.called('helper', 2);
@@ -231,7 +227,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper');
-    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new CallLog());
+    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, customPath), new CallLog());
     for (const text of HOSTILE) await backend.show(createBanner({ body: text }));
     for (const args of await stand.called('helper', HOSTILE.length)) {
       const message = args[args.indexOf('-message') + 1] ?? '';
@@ -244,7 +240,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const stand = standIns(t);
     const customPath = stand.add('helper', `if (args.includes('-message')) await wait('never');`);
-    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, { customPath }), new CallLog());
+    const backend = opened(t, await createMacHelperBackend(toPageUrl, false, realClock, customPath), new CallLog());
     await backend.show(createBanner());
     await backend.withdraw('mail:ada');
     const [shown, removed] = await stand.called('helper', 2);
@@ -257,7 +253,7 @@ describe('macOS, node-notifier', () => {
     pretendMac(t);
     const backend = opened(
       t,
-      await createMacHelperBackend(toPageUrl, false, realClock, { customPath: '/nowhere/helper' }),
+      await createMacHelperBackend(toPageUrl, false, realClock, '/nowhere/helper'),
       new CallLog(),
     );
     await assert.rejects(backend.show(createBanner()), /ENOENT/);
@@ -318,7 +314,7 @@ describe('Windows, node-notifier', () => {
     const stand = standIns(t);
     const customPath = stand.add('snoretoast', TOAST);
     const heard = new CallLog();
-    const backend = opened(t, await createToasterBackend(false, realClock, { customPath }), heard);
+    const backend = opened(t, createToasterBackend(false, realClock, customPath), heard);
     return { stand, backend, heard };
   };
 
@@ -339,11 +335,7 @@ describe('Windows, node-notifier', () => {
     await backend.show(createBanner({ body: 'late' }));
     assert.ok(stand.calls('snoretoast')[0]?.includes('-silent'));
     stand.release('late');
-    const loud = opened(
-      t,
-      await createToasterBackend(true, realClock, { customPath: join(stand.folder, 'snoretoast') }),
-      new CallLog(),
-    );
+    const loud = opened(t, createToasterBackend(true, realClock, join(stand.folder, 'snoretoast')), new CallLog());
     await loud.show(createBanner({ body: 'late' }));
     assert.ok(!stand.calls('snoretoast')[1]?.includes('-silent'));
   });
@@ -356,18 +348,10 @@ describe('Windows, node-notifier', () => {
       ['fails', `process.exit(-1)`, /fails ended with code 255/],
     ] as const) {
       const heard = new CallLog();
-      const backend = opened(
-        t,
-        await createToasterBackend(false, patient, { customPath: stand.add(name, body) }),
-        heard,
-      );
+      const backend = opened(t, createToasterBackend(false, patient, stand.add(name, body)), heard);
       await assert.rejects(backend.show(createBanner()), why);
     }
-    const none = opened(
-      t,
-      await createToasterBackend(false, realClock, { customPath: '/nowhere/toast.exe' }),
-      new CallLog(),
-    );
+    const none = opened(t, createToasterBackend(false, realClock, '/nowhere/toast.exe'), new CallLog());
     await assert.rejects(none.show(createBanner()), /ENOENT/);
   });
 

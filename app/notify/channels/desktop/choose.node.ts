@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { Fault } from '../../../../core/model/index.ts';
 import type { Clock, Log, Spawn } from '../../../../core/ports/index.ts';
 import type { NoBus, SessionBus } from '../../../desktop/index.ts';
+import { type HelperProgram, prepareHelperProgram } from '../../../helper-programs.node.ts';
 import type { ClickTarget } from '../../../open/index.ts';
 import { isProgram, type ProgramEnv, programOnPath } from '../../../programs.node.ts';
 import {
@@ -11,7 +13,7 @@ import {
   type OpenBackend,
 } from '../desktop.ts';
 import { createDbusBackend } from './dbus.ts';
-import { createMacHelperBackend, createToasterBackend, type VendoredOptions } from './node-notifier.node.ts';
+import { createMacHelperBackend, createToasterBackend } from './node-notifier.node.ts';
 import { createNotifySendBackend } from './notify-send.node.ts';
 
 export interface BackendOptions {
@@ -29,7 +31,8 @@ export interface BackendOptions {
   readonly toPageUrl: (opens: ClickTarget) => string;
   /** Where the programs of macOS and our helper are. Tests replace it. */
   readonly mac?: { readonly arch: string; readonly osascript: string; readonly beside: readonly string[] };
-  readonly vendored?: VendoredOptions;
+  /** A program to use instead of our helper. */
+  readonly helperProgram?: string;
 }
 
 const PROBE_MS = 3000;
@@ -40,6 +43,11 @@ const MAC = {
   beside: ['/opt/homebrew/bin', '/usr/local/bin', '/opt/local/bin'],
 };
 
+interface BackendChoice {
+  readonly description: string;
+  readonly backend: OpenBackend;
+}
+
 /** Chooses, once at start, how notifications are shown on this desktop. Logs one line when there is a way. */
 export async function chooseBackend(options: BackendOptions): Promise<OpenBackend> {
   const { description, backend } = await choosePlatformBackend(options);
@@ -47,15 +55,19 @@ export async function chooseBackend(options: BackendOptions): Promise<OpenBacken
   return backend;
 }
 
-async function choosePlatformBackend(options: BackendOptions): Promise<{ description: string; backend: OpenBackend }> {
+async function choosePlatformBackend(options: BackendOptions): Promise<BackendChoice> {
   switch (options.platform) {
     case 'darwin':
       return chooseMacBackend(options);
     case 'win32':
-      return {
-        description: 'by node-notifier (SnoreToast)',
-        backend: await createToasterBackend(options.sound, options.clock, options.vendored),
-      };
+      return await chooseHelper(
+        options,
+        options.arch === 'x64' ? 'snoretoast-x64.exe' : 'snoretoast-x86.exe',
+        (file) => ({
+          description: 'by node-notifier (SnoreToast)',
+          backend: createToasterBackend(options.sound, options.clock, file),
+        }),
+      );
     default:
       return chooseLinuxBackend(options);
   }
@@ -68,7 +80,7 @@ async function chooseLinuxBackend({
   env,
   platform,
   clock,
-}: BackendOptions): Promise<{ description: string; backend: OpenBackend }> {
+}: BackendOptions): Promise<BackendChoice> {
   if (bus.is === 'none') return createOffChoice(bus.why);
   if (bus.state.is === 'connected')
     return { description: 'by D-Bus', backend: createDbusBackend(bus, identity, sound) };
@@ -84,7 +96,23 @@ async function chooseLinuxBackend({
   };
 }
 
-async function chooseMacBackend(options: BackendOptions): Promise<{ description: string; backend: OpenBackend }> {
+/** Chooses our helper for this platform. Without a helper there are no notifications, and the listener gets the reason. */
+async function chooseHelper(
+  { helperProgram, log }: BackendOptions,
+  name: HelperProgram,
+  open: (file: string) => BackendChoice | Promise<BackendChoice>,
+): Promise<BackendChoice> {
+  let file: string;
+  try {
+    file = helperProgram ?? prepareHelperProgram(name, log);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return createOffChoice(error.explain());
+  }
+  return await open(file);
+}
+
+async function chooseMacBackend(options: BackendOptions): Promise<BackendChoice> {
   const { env, platform, arch, spawn, clock, toPageUrl, sound } = options;
   const mac = options.mac ?? MAC;
   const own = programOnPath('terminal-notifier', env, platform, mac.beside);
@@ -95,10 +123,10 @@ async function chooseMacBackend(options: BackendOptions): Promise<{ description:
     };
   }
   if (arch === 'x64' || (await readOutput(mac.arch, ['-x86_64', '/usr/bin/true'], env)) !== null) {
-    return {
+    return await chooseHelper(options, 'terminal-notifier', async (file) => ({
       description: 'by node-notifier (terminal-notifier)',
-      backend: await createMacHelperBackend(toPageUrl, sound, clock, options.vendored),
-    };
+      backend: await createMacHelperBackend(toPageUrl, sound, clock, file),
+    }));
   }
   if (isProgram(mac.osascript)) {
     const hint = 'for clicks: brew install terminal-notifier';
@@ -110,7 +138,7 @@ async function chooseMacBackend(options: BackendOptions): Promise<{ description:
   return createOffChoice('neither terminal-notifier nor osascript was found');
 }
 
-function createOffChoice(why: string): { description: string; backend: OpenBackend } {
+function createOffChoice(why: string): BackendChoice {
   return { description: 'off', backend: createOffBackend(why) };
 }
 

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
 import type { Clock } from '../../../../core/ports/index.ts';
 import type { ClickTarget } from '../../../open/index.ts';
 import type { ChannelListener, Notification, NotificationKey } from '../channel.ts';
@@ -22,24 +20,19 @@ interface NotifierHelper {
   interpretResponse(response: string | undefined): 'clicked' | 'dismissed' | 'gone';
 }
 
-export interface VendoredOptions {
-  /** The path of a program to use instead of the helper inside node-notifier. */
-  readonly customPath?: string;
-}
-
 /**
- * Shows notifications on macOS with the `terminal-notifier` inside node-notifier, an Intel program: for Intel machines, or with
- * Rosetta. The helper opens the page itself on a click. It gets no `timeout` and no `wait`, because either would close the banner
+ * Shows notifications on macOS with the `terminal-notifier` of node-notifier, an Intel program: for Intel machines, or with
+ * Rosetta. `program` is its path. The helper opens the page itself on a click. It gets no `timeout` and no `wait`, because either would close the banner
  * after seconds.
  */
 export async function createMacHelperBackend(
   toPageUrl: (opens: ClickTarget) => string,
   sound: boolean,
   clock: Clock,
-  { customPath }: VendoredOptions = {},
+  program: string,
 ): Promise<OpenBackend> {
-  const { default: notifier } = await import('node-notifier');
-  const center = new notifier.NotificationCenter(customPath === undefined ? {} : { customPath });
+  const { default: NotificationCenter } = await import('node-notifier/notifiers/notificationcenter.js');
+  const center = new NotificationCenter({ customPath: program });
   return createHelperBackend(clock, {
     by: 'node-notifier (terminal-notifier)',
     show: ({ key, title, body, opens }, answer) => {
@@ -63,16 +56,11 @@ export async function createMacHelperBackend(
 }
 
 /**
- * Shows notifications on Windows with the SnoreToast inside node-notifier. We start it ourselves, because node-notifier mistakes
+ * Shows notifications on Windows with the SnoreToast of node-notifier; `file` is its path. We start it ourselves, because node-notifier mistakes
  * a helper that crashed for one that showed its banner. It gets no `appID`, because with one no click is reported. A toast that
  * moved to the Action Centre reports nothing any more.
  */
-export async function createToasterBackend(
-  sound: boolean,
-  clock: Clock,
-  { customPath }: VendoredOptions = {},
-): Promise<OpenBackend> {
-  const file = customPath ?? findSnoreToast(process.arch);
+export function createToasterBackend(sound: boolean, clock: Clock, file: string): OpenBackend {
   return createHelperBackend(clock, {
     by: 'node-notifier (SnoreToast)',
     show: ({ key, title, body }, answer) => {
@@ -159,12 +147,6 @@ export type ToastAnswer = (error: Error | null, action: string | undefined) => v
  */
 const ENDS = [0, 1, 2, 3, 4, 5];
 const MOST_BYTES = 4096;
-
-/** Returns the path of the helper in node-notifier. node-notifier itself treats every exit code but -1 as a shown banner. */
-export function findSnoreToast(arch: string): string {
-  const folder = dirname(createRequire(import.meta.url).resolve('node-notifier/package.json'));
-  return join(folder, 'vendor', 'snoreToast', `snoretoast-x${arch === 'x64' ? '64' : '86'}.exe`);
-}
 
 /** Shows a toast, and reports once how it ended. A signal or an exit code that is not SnoreToast's own is an error. */
 export function showToast(file: string, args: readonly string[], answer: ToastAnswer): void {
