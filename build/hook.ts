@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { SOURCES } from '../core/sources/registry.ts';
 
 const CLI = join(import.meta.dirname, '..', 'app', 'cli');
@@ -12,10 +12,12 @@ const CODE = 'hook-now';
  * loaded when something of it is first called.
  *
  * @param first what `hook.cjs` does before anything else
+ * @returns what the files hold
  */
-export async function buildHook(common: BuildOptions, out: string, first: string): Promise<void> {
-  const options: BuildOptions = {
+export async function buildHook(common: BuildOptions, out: string, first: string): Promise<readonly Metafile[]> {
+  const options = {
     ...common,
+    metafile: true,
     outdir: out,
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
@@ -26,20 +28,25 @@ export async function buildHook(common: BuildOptions, out: string, first: string
     },
     minify: true,
     supported: { 'dynamic-import': false }, // it would start the loader of ES modules: 4 ms
-  };
+  } satisfies BuildOptions;
   const parts = PARTS.map((name) => ({ in: join(CLI, 'hook', `${name}.ts`), out: `hook-${name}` }));
   const code = { in: join(CLI, `${CODE}.node.ts`), out: CODE };
-  await build({ ...options, entryPoints: [code, ...parts], plugins: [APART, WHEN_CALLED, NAMES_OF_SOURCES] });
+  const later = await build({
+    ...options,
+    entryPoints: [code, ...parts],
+    plugins: [APART, WHEN_CALLED, NAMES_OF_SOURCES],
+  });
   const hash = createHash('sha256');
   for (const name of [CODE, ...PARTS.map((part) => `hook-${part}`)])
     hash.update(await readFile(join(out, `${name}.cjs`)));
-  await build({
+  const entry = await build({
     ...options,
     target: 'node18', // an old Node parses the whole file before it runs the first line, which says what is needed
     banner: { js: first },
     define: { ...options.define, HOOK_CODE: JSON.stringify(hash.digest('hex').slice(0, 16)) },
     entryPoints: [{ in: join(CLI, 'hook-packed.node.ts'), out: 'hook' }],
   });
+  return [later.metafile, entry.metafile];
 }
 
 /** What few hooks need, in `app/cli/hook`: loaded by those alone, and each with all that it uses in its own file. */

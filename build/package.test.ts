@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,12 +17,17 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { HELPER_PROGRAMS, unpackHelperProgram } from '../app/helper-programs.node.ts';
+import { silentLog } from '../core/ports/index.ts';
+import { createRealDisk } from '../core/state/index.ts';
+import { programFiles } from '../test/house/source-file.ts';
+import { installPackage } from '../test/kit/installed-package.ts';
+import { buildPackage } from './package.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
   bin: Record<string, string>;
-  dependencies: Record<string, string>;
 };
 
 interface Run {
@@ -29,24 +36,61 @@ interface Run {
   readonly err: string;
 }
 
+const toPackageName = (specifier: string): string =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+/** What a program must not load, at once or later: its memory depends on it. */
+const FORBIDDEN: readonly (readonly [entry: string, libraries: readonly string[]])[] = [
+  [
+    'app/cli/watch.ts',
+    ['fastify', 'conf', 'ajv', 'pino', 'ws', 'nats-core', 'dbus-next', 'client', 'prom-client', 'zod'],
+  ],
+  [
+    'app/cli/daemon/run.ts',
+    ['fastify', 'conf', 'ajv', 'pino', 'undici', 'commander', 'nats-core', 'dbus-next', 'client'],
+  ],
+];
+
+test('files that programs share bring no library to a program that does not use it', async () => {
+  const out = mkdtempSync(join(tmpdir(), 'hivebar-bundles-'));
+  try {
+    const outputs = Object.fromEntries((await buildPackage(out)).flatMap((bundle) => Object.entries(bundle.outputs)));
+    for (const [entry, libraries] of FORBIDDEN) {
+      const start = Object.keys(outputs).find((path) => outputs[path]?.entryPoint === entry) ?? assert.fail(entry);
+      const reached = new Set<string>();
+      const visit = (path: string): void => {
+        if (reached.has(path)) return;
+        reached.add(path);
+        for (const { path: next, external } of outputs[path]?.imports ?? []) if (external !== true) visit(next);
+      };
+      visit(start);
+      const held = [...reached].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
+      const names = new Set(held.map((path) => /.*node_modules\/(?:@[^/]+\/)?([^/]+)/.exec(path)?.[1]));
+      assert.ok(reached.size > 5, `${entry} loads its parts`);
+      assert.deepEqual(
+        libraries.filter((name) => names.has(name)),
+        [],
+        entry,
+      );
+    }
+  } finally {
+    rmSync(out, { recursive: true, force: true });
+  }
+});
+
 describe('the published package', () => {
   let folder = '';
   let files: readonly string[] = [];
-  const modules = (): string => join(folder, 'node_modules');
-  const installed = (): string => join(modules(), 'hivebar');
+  let packages: readonly string[] = [];
+  let bytes = 0;
+  const installed = (): string => join(folder, 'node_modules', 'hivebar');
 
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'hivebar-package-'));
-    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT, stdio: 'pipe' });
-    const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
-    assert.ok(tarball);
-    mkdirSync(installed(), { recursive: true });
-    execFileSync('tar', ['-xzf', join(folder, tarball), '-C', installed(), '--strip-components=1']);
-    // What an install would fetch: the dependencies that the package names, and nothing else of this checkout.
-    for (const name of Object.keys(manifest.dependencies)) {
-      mkdirSync(dirname(join(modules(), name)), { recursive: true });
-      symlinkSync(join(ROOT, 'node_modules', name), join(modules(), name));
-    }
+    ({ packages, bytes } = installPackage(folder));
     files = readdirSync(installed(), { recursive: true, encoding: 'utf8' });
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
@@ -72,8 +116,9 @@ describe('the published package', () => {
       'README.md',
       'dist/hivebar.cjs',
       'dist/hook.cjs',
+      'dist/THIRD-PARTY-LICENSES.txt',
       'dist/page/index.html',
-      'dist/assets/icons',
+      'dist/assets/icons/icons.bin',
     ]) {
       assert.ok(files.includes(path), path);
     }
@@ -81,6 +126,99 @@ describe('the published package', () => {
       files.filter((path) => /\.(ts|map|test\.\w+)$|^(app|core|test|scripts)\b/.test(path)),
       [],
     );
+  });
+
+  test('is installed as three packages, which take up at most 20 MB of a disk', () => {
+    const compiled = packages.filter((name) => name.startsWith('@koromix/koffi-'));
+    assert.equal(compiled.length, 1, packages.join());
+    assert.deepEqual(packages, [...compiled, 'hivebar', 'koffi']);
+    assert.ok(bytes <= 20e6, `${bytes} bytes`);
+  });
+
+  test('holds every library, and the licence of each', () => {
+    const licenses = readFileSync(join(installed(), 'dist', 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+    const listed = new Set([...licenses.matchAll(/^((?:@[^@/\s]+\/)?[^@\s]+)@\d[^\s]* \(/gm)].map(([, name]) => name));
+    const imported = programFiles()
+      .filter(({ path }) => /^(app|core)\//.test(path) && !path.endsWith('.test.ts'))
+      .flatMap(({ imports }) => imports.filter(({ target, typeOnly }) => target === null && !typeOnly))
+      .flatMap(({ specifier }) => (specifier.startsWith('node:') ? [] : toPackageName(specifier)));
+    // CommonJS files keep their path in a bundle, so the bundles name what they hold, also what libraries brought.
+    const bundled = readdirSync(join(installed(), 'dist'))
+      .filter((name) => /\.c?js$/.test(name))
+      .flatMap((name) => [
+        ...readFileSync(join(installed(), 'dist', name), 'utf8').matchAll(
+          /"(?:node_modules\/[^"\n]*?)?node_modules\/((?:@[^/"]+\/)?[^/"\n]+)\/[^"\n]+\.c?js"/g,
+        ),
+      ])
+      .flatMap(([, name = '']) => name);
+    assert.ok(bundled.includes('fastify') && imported.includes('conf'), 'the search finds libraries');
+    const needed = new Set([...imported, ...bundled, 'undici', 'uplot', 'systray2', 'node-notifier']);
+    assert.deepEqual(
+      [...needed].filter((name) => !listed.has(name)),
+      [],
+    );
+    assert.match(licenses, /GNU LESSER GENERAL PUBLIC LICENSE/, 'that of SnoreToast');
+  });
+
+  test('holds every file that a helper program needs, each as it came', () => {
+    const source = join(ROOT, 'node_modules', 'node-notifier', 'vendor', 'mac.noindex');
+    const application = readdirSync(source, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    const known: readonly string[] = HELPER_PROGRAMS['terminal-notifier'];
+    assert.deepEqual(known.map((file) => join(ROOT, 'node_modules', file)).toSorted(), application.toSorted());
+    for (const needed of Object.values(HELPER_PROGRAMS)) {
+      const packed = join(installed(), 'dist', 'helpers');
+      const program = unpackHelperProgram(createRealDisk(silentLog), packed, join(folder, 'unpacked'), needed);
+      const root = program.slice(0, -needed[0].length);
+      for (const file of needed)
+        assert.ok(readFileSync(join(root, file)).equals(readFileSync(join(ROOT, 'node_modules', file))), file);
+    }
+  });
+
+  const skip = process.platform === 'linux' && process.arch === 'x64' ? false : 'the helper is for Linux on x64';
+  test('unpacks a helper program on first use, believes no file but its own, and says what is missing', {
+    skip,
+  }, () => {
+    const home = join(folder, 'helper-home');
+    mkdirSync(join(home, 'config'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(home, 'config', 'config.json'), JSON.stringify({ tray: 'systray2' }), { mode: 0o600 });
+    const env = { PATH: process.env.PATH, HOME: folder, HIVEBAR_HOME: home, XDG_CACHE_HOME: join(home, 'cache') };
+    const examine = (): { readonly is: string; readonly seen: string; readonly next?: string } => {
+      const entry = join(installed(), manifest.bin.hivebar ?? '');
+      const { stdout, stderr } = spawnSync(process.execPath, [entry, 'doctor', '--json'], { env, encoding: 'utf8' });
+      const { checks } = JSON.parse(stdout || assert.fail(stderr));
+      return checks.find(({ name }: { readonly name: string }) => name === 'tray helper');
+    };
+    examine();
+    const helpers = join(home, 'cache', 'hivebar', 'helpers');
+    const [version = ''] = readdirSync(helpers);
+    const program = join(helpers, version, 'systray2', 'traybin', 'tray_linux_release');
+    const original = readFileSync(join(import.meta.dirname, '..', 'node_modules/systray2/traybin/tray_linux_release'));
+    assert.ok(readFileSync(program).equals(original));
+    for (const path of [program, dirname(program), helpers, dirname(helpers)])
+      assert.equal(lstatSync(path).mode & 0o777, 0o700, path);
+    const { ino } = lstatSync(program);
+    examine();
+    assert.equal(lstatSync(program).ino, ino, 'kept');
+
+    const other = join(home, 'other');
+    writeFileSync(other, 'other');
+    rmSync(program);
+    symlinkSync(other, program);
+    examine();
+    assert.ok(lstatSync(program).isFile() && readFileSync(program).equals(original), 'a symlink is replaced');
+    assert.equal(readFileSync(other, 'utf8'), 'other');
+
+    const packed = join(installed(), 'dist', 'helpers', 'systray2', 'traybin', 'tray_linux_release.br');
+    const bytesBefore = readFileSync(packed);
+    rmSync(program);
+    writeFileSync(packed, bytesBefore.subarray(0, 1000));
+    assert.match(JSON.stringify(examine()), /tray_linux_release\.br: .*install Hivebar again/);
+    assert.equal(existsSync(program), false);
+    rmSync(packed);
+    assert.match(JSON.stringify(examine()), /tray_linux_release\.br is missing.*install again/);
+    writeFileSync(packed, bytesBefore);
   });
 
   test('starts, knows its version and its commands', async () => {

@@ -1,10 +1,12 @@
 /** Compiles the program into dist/ as the published package holds it: `node build/package.ts [OUT]`. */
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { basename, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { formatManPage } from './command-reference.ts';
+import { buildHelpers } from './helpers.ts';
 import { buildHook } from './hook.ts';
+import { formatLicenses, LICENSES } from './licenses.ts';
 import { buildPage } from './page.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -15,27 +17,36 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 const APP = join(ROOT, 'app');
 const PROGRAMS = ['hivebar', 'kijito-inbox-monitor'];
 
-/** What schemas are built with is part of the package, so that only those who build it install the library. */
-const SCHEMAS: Plugin = {
-  name: 'schemas',
-  setup({ onResolve }) {
-    onResolve({ filter: /^typebox$/ }, () => ({ path: fileURLToPath(import.meta.resolve('typebox')) }));
+/** What libraries `require` of Node, in a file that is an ES module and has no `require`. */
+const PARTS_OF_NODE: Plugin = {
+  name: 'parts of Node',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'node';
+    onResolve({ filter: /./ }, ({ path, kind }) =>
+      kind === 'require-call' && isBuiltin(path) ? { path: path.replace(/^node:/, ''), namespace } : null,
+    );
+    onLoad({ filter: /./, namespace }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('node:${path}');`,
+    }));
   },
 };
 
-const COMMON: BuildOptions = {
+/** Libraries are part of the package, apart from this one, which is compiled code for one platform. */
+const EXTERNAL = ['koffi'];
+
+const COMMON = {
   absWorkingDir: ROOT,
   bundle: true,
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  packages: 'external',
+  external: EXTERNAL,
+  metafile: true,
   // Small files start faster; names stay, so that a stack trace can still be read.
   minifyWhitespace: true,
   minifySyntax: true,
   logLevel: 'warning',
-  plugins: [SCHEMAS],
-};
+} satisfies BuildOptions;
 
 /** The oldest Node that the package runs on, as package.json says it. Older ones have another `node:sqlite`. */
 const OLDEST_NODE = manifest.engines.node.replace('>=', '');
@@ -44,34 +55,70 @@ const OLDEST_NODE = manifest.engines.node.replace('>=', '');
 const checkNode = (name: string, exit: 0 | 1): string =>
   `(function(){var n=process.versions.node,h=n.split('.'),w='${OLDEST_NODE}'.split('.');if(+h[0]>+w[0]||(+h[0]===+w[0]&&+h[1]>=+w[1]))return;process.stderr.write('${name}: needs Node ${OLDEST_NODE} or newer, and this is Node '+n+' ('+process.execPath+'): install a newer Node and start it with that\\n');process.exit(${exit})})();`;
 
+/** Parsers of HTTP as WebAssembly, of which a machine needs one: by their files in undici/lib, without `.js`. */
+const PARSERS = ['llhttp/llhttp-wasm', 'llhttp/llhttp_simd-wasm', 'milo/no-simd', 'milo/simd'];
+
+const toParserFile = (path: string): string => `undici-${basename(path)}`;
+
+/** undici is loaded in the middle of a function, and so is CommonJS; what it loads later is in files of its own. */
+const UNDICI = [
+  { in: join(ROOT, 'core', 'net', 'undici-pool.cjs'), out: 'undici-pool' },
+  ...PARSERS.map((path) => ({
+    in: join(ROOT, 'node_modules', 'undici', 'lib', `${path}.js`),
+    out: toParserFile(path),
+  })),
+];
+
+const PARSERS_APART: Plugin = {
+  name: 'parsers apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.\/(llhttp|milo)\// }, ({ path }) => {
+      const found = PARSERS.find((parser) => path === `../${parser}.js`);
+      return found === undefined ? null : { path: `./${toParserFile(found)}.cjs`, external: true };
+    });
+  },
+};
+
 /**
  * Every compiled file stands beside `assets/` and `page/` in `out`, which is emptied first. A program is one file with
  * the quick commands inside, and CommonJS: each further file would be a millisecond of their start, the loader of ES
  * modules four. All else is in files that
  * share what they have in common, and each command loads only its own. A process runs code of the one or of the other,
  * so nothing that stands in both, a class or a variable, ever meets its copy.
+ *
+ * @returns what each file of JavaScript holds
  */
-export async function buildPackage(out: string): Promise<void> {
+export async function buildPackage(out: string): Promise<readonly Metafile[]> {
   rmSync(out, { recursive: true, force: true });
-  await build({
-    ...COMMON,
+  const cjs = { ...COMMON, outdir: out, outExtension: { '.js': '.cjs' }, format: 'cjs' } as const;
+  const quick = await build({
+    ...cjs,
     entryPoints: PROGRAMS.map(command),
-    outdir: out,
-    outExtension: { '.js': '.cjs' },
-    format: 'cjs',
     // An old Node parses the whole file before it runs the first line, which says what is needed.
     target: 'node18',
     banner: { js: checkNode('hivebar', 1) },
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
-    plugins: [SCHEMAS, APART],
+    plugins: [APART],
   });
   const entryPoints = [command('full'), { in: join(APP, 'host', 'poke-signal.node.ts'), out: 'early' }];
-  await build({ ...COMMON, entryPoints, outdir: out, splitting: true });
-  await buildHook(COMMON, out, checkNode('hivebar hook', 0));
+  const full = await build({
+    ...COMMON,
+    entryPoints,
+    outdir: out,
+    splitting: true,
+    define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' }, // as libraries know them
+    plugins: [PARTS_OF_NODE],
+  });
+  const undici = await build({ ...cjs, entryPoints: UNDICI, plugins: [PARSERS_APART] });
+  const hook = await buildHook(COMMON, out, checkNode('hivebar hook', 0));
   for (const name of PROGRAMS) chmodSync(join(out, compiled(name)), 0o755);
   cpSync(join(ROOT, 'assets'), join(out, 'assets'), { recursive: true, filter: isShipped });
-  await buildPage(join(out, 'page'));
+  await buildHelpers(join(out, 'helpers'));
+  const page = await buildPage(join(out, 'page'));
+  const bundles = [quick.metafile, full.metafile, undici.metafile, ...hook, page];
+  writeFileSync(join(out, LICENSES), formatLicenses(bundles));
   writeFileSync(join(out, 'hivebar.1'), await formatManPage(manifest.version));
+  return bundles;
 }
 
 function command(name: string): { readonly in: string; readonly out: string } {

@@ -120,10 +120,10 @@ function tests(node, { name, jobs: concurrency, files: paths }, env) {
   return become(node, args, { cwd: root, env });
 }
 
-/** The program as it is published, beside the libraries it is published without. */
+/** The program as it is published, beside koffi, the one package that it is published without. */
 async function packed(node, folder) {
-  mkdirSync(folder);
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  mkdirSync(join(folder, 'node_modules'), { recursive: true });
+  symlinkSync(join(root, 'node_modules', 'koffi'), join(folder, 'node_modules', 'koffi'), 'junction');
   copyFileSync(join(root, 'package.json'), join(folder, 'package.json'));
   const out = join(folder, 'dist');
   const { code, output } = await captured('package', node, [join(root, 'build', 'package.ts'), out]);

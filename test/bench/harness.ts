@@ -31,7 +31,7 @@ export function bench(name: string, bar: string, run: () => Promise<Measurement>
   return { names: [name], isGoal: false, isSlow: false, measure };
 }
 
-export type Unit = 'ms' | '%' | 'MiB' | 'KiB' | 'x' | 'per s' | 'per min';
+export type Unit = 'ms' | '%' | 'MB' | 'MiB' | 'KiB' | 'x' | 'per s' | 'per min';
 
 /** A line of "Must reach". */
 export interface Goal {
