@@ -265,7 +265,7 @@ test('outages are logged with how long they took; who is hidden is on no card an
   if (off === null || on === null) return;
   assert.deepEqual(await off.page.locator('.card h2').allTextContents(), ['ada', 'bo']);
   await live(on.page);
-  await on.page.locator('#alerts summary', { hasText: '2, 1 going on' }).click();
+  await on.page.locator('#alerts summary', { hasText: '2, 1 open' }).click();
   const log = await on.page.locator('#alert-list li').allInnerTexts();
   assert.match(log.join('\n---\n'), /bo\n[\s\S]*127\.0\.0\.1:2[\s\S]*over after 0 s/);
   assert.match(log.join('\n---\n'), /ada\n[\s\S]*127\.0\.0\.1:1[\s\S]*ongoing for \d/);

@@ -81,7 +81,7 @@ describe('the clipboard', () => {
     const needs = { env: { PATH: '/usr/bin', SystemRoot: 'D:\\Win' }, clock: realClock };
     assert.deepEqual(await copyText('x', { ...needs, platform: 'win32' }), {
       is: 'failed',
-      why: 'D:\\Win\\System32\\clip.exe is not there',
+      why: 'D:\\Win\\System32\\clip.exe does not exist',
     });
     if (process.platform !== 'darwin') {
       assert.deepEqual(await copyText('x', { ...needs, platform: 'darwin' }), {

@@ -39,7 +39,7 @@ async function call(
       folder,
     );
     // On a busy machine it may have had no time to read stdin.
-    if (left === 0 || !called.stderr.includes('no JSON object')) return called;
+    if (left === 0 || !called.stderr.includes('must be a JSON object')) return called;
   }
 }
 
@@ -139,7 +139,7 @@ for (const harness of HARNESSES) {
       const env = { HOME: home.home };
       const ended = await byShell(commandFor(ada.settings, 'Stop'), 'no JSON', env, ada.folder);
       letGo(ended, 'no JSON');
-      assert.match(ended.stderr, /no JSON object/);
+      assert.match(ended.stderr, /stdin must be a JSON object/);
       await isStillPending(ada, 'keep me');
     });
   });

@@ -308,7 +308,7 @@ describe('what brainclaw can add to a board that the journal does not make whole
     const server = installed(files, 'dies');
     renameSync(store.journal, store.at('.brainclaw', 'elsewhere'));
     await using tray = await home.start([], server.env);
-    await until('it is said', () => tray.log.some((line) => /is shown without what brainclaw could add/.test(line)));
+    await until('it is said', () => tray.log.some((line) => /is shown without the counts of brainclaw mcp/.test(line)));
     const { sheet } = await fetchSheet(tray);
     assert.deepEqual([sheet?.seeded, sheet?.counts.claims], [[], null]);
     assert.equal((await tray.persona(PROJECT)).unread, null);

@@ -111,7 +111,7 @@ describe('simulate', () => {
     for (const to of [real, place.at('empty'), place.at('linked'), place.at('lying'), place.at('file')]) {
       const { code, out, err } = await run(['simulate', '--to', to], { project: null });
       assert.deepEqual([code, out], [1, ''], to);
-      assert.match(err, /was not made by simulate: name another folder with --to/);
+      assert.match(err, /was not written by simulate: use another folder with --to/);
     }
     assert.deepEqual(filesIn(real), before);
     assert.deepEqual(readdirSync(place.at('empty', '.brainclaw')), []);

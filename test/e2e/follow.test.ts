@@ -237,7 +237,7 @@ describe('consumers', () => {
     await first.until('its mail', () => first.lines.length === 2);
     const again = await once(home);
     assert.equal(again.code, 1);
-    assert.match(again.err, /followed already as claude.*--as NAME/);
+    assert.match(again.err, /already followed as claude.*--as NAME/);
     assert.deepEqual(parseIds((await once(home, '--as', 'second')).out), mailIds(1, 2));
   });
 

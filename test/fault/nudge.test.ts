@@ -155,7 +155,7 @@ test(`C2 in ${STATES} states of a pane words are typed into an empty prompt of a
     const done = await r.nudger.nudgeIfDue('ada').then(
       (nudging) => nudging,
       (error: unknown) =>
-        error instanceof Error && error.message.includes('was typed and not sent')
+        error instanceof Error && error.message.includes('was typed but not sent')
           ? ({ is: 'left' } as const)
           : Promise.reject(error),
     );

@@ -72,7 +72,7 @@ export function agent(home: TrayHome, persona: string, harness: HarnessName): Ag
 
 /** How often a hook of a busy machine may say that it had not the time, which costs nothing but another call. */
 const PATIENCE = 5;
-const NO_TIME = /database is locked|no JSON object|nothing was marked/;
+const NO_TIME = /database is locked|must be a JSON object|nothing was marked/;
 
 async function spoken(command: string, stdin: string, env: NodeJS.ProcessEnv, cwd: string): Promise<Output> {
   for (let left = PATIENCE; ; left -= 1) {
