@@ -86,7 +86,7 @@ describe('the clipboard', () => {
     if (process.platform !== 'darwin') {
       assert.deepEqual(await copyText('x', { ...needs, platform: 'darwin' }), {
         is: 'failed',
-        why: '/usr/bin/pbcopy is not there',
+        why: '/usr/bin/pbcopy does not exist',
       });
     }
   });
