@@ -271,7 +271,9 @@ describe('the metrics of all daemons', () => {
         [0],
         'what is not understood is not up',
       );
-      await until('the log', () => tray.log.some((line) => /the metrics of lab-p0 are left out: .*session_id/.test(line)));
+      await until('the log', () =>
+        tray.log.some((line) => /the metrics of lab-p0 are left out: .*session_id/.test(line)),
+      );
     } finally {
       clearInterval(fresh);
     }
