@@ -73,7 +73,7 @@ function install() {
   say('installing packages (npm ci)');
   const [file, ...args] = npm();
   // A Node older than the runtime only installs here, so npm's warning about it would mislead: errors only.
-  const run = spawnSync(file, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const run = spawnSync(file, [...args, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32' && file === 'npm.cmd',
