@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -17,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { brotliCompressSync } from 'node:zlib';
 import { HELPER_PROGRAMS, unpackHelperProgram } from '../app/helper-programs.node.ts';
 import { silentLog } from '../core/ports/index.ts';
 import { createRealDisk } from '../core/state/index.ts';
@@ -202,19 +204,27 @@ describe('the published package', () => {
     examine();
     assert.equal(lstatSync(program).ino, ino, 'kept');
 
+    writeFileSync(program, 'other');
+    examine();
+    assert.ok(readFileSync(program).equals(original), 'another content is replaced');
+    chmodSync(program, 0o755);
+    examine();
+    assert.equal(lstatSync(program).mode & 0o777, 0o700);
     const other = join(home, 'other');
-    writeFileSync(other, 'other');
+    writeFileSync(other, original, { mode: 0o700 });
     rmSync(program);
     symlinkSync(other, program);
     examine();
     assert.ok(lstatSync(program).isFile() && readFileSync(program).equals(original), 'a symlink is replaced');
-    assert.equal(readFileSync(other, 'utf8'), 'other');
 
     const packed = join(installed(), 'dist', 'helpers', 'systray2', 'traybin', 'tray_linux_release.br');
     const bytesBefore = readFileSync(packed);
     rmSync(program);
     writeFileSync(packed, bytesBefore.subarray(0, 1000));
     assert.match(JSON.stringify(examine()), /tray_linux_release\.br: .*install Hivebar again/);
+    assert.equal(existsSync(program), false);
+    writeFileSync(packed, brotliCompressSync('other'));
+    assert.match(JSON.stringify(examine()), /tray_linux_release\.br: its content is not what was built/);
     assert.equal(existsSync(program), false);
     rmSync(packed);
     assert.match(JSON.stringify(examine()), /tray_linux_release\.br is missing.*install again/);
