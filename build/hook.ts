@@ -77,7 +77,7 @@ const NAMES_OF_SOURCES: Plugin = {
 };
 
 /** `node:crypto` alone is 8 ms of a start of 40, and a hook that tells of its mail calls nothing of it. */
-const WHEN_CALLED: Plugin = {
+export const WHEN_CALLED: Plugin = {
   name: 'parts of Node when they are called',
   setup({ onResolve, onLoad }) {
     const namespace = 'when-called';

@@ -5,7 +5,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { formatManPage } from './command-reference.ts';
 import { buildHelpers } from './helpers.ts';
-import { buildHook } from './hook.ts';
+import { buildHook, WHEN_CALLED } from './hook.ts';
 import { formatLicenses, LICENSES } from './licenses.ts';
 import { buildPage } from './page.ts';
 
@@ -98,7 +98,7 @@ export async function buildPackage(out: string): Promise<readonly Metafile[]> {
     target: 'node18',
     banner: { js: checkNode('hivebar', 1) },
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
-    plugins: [APART],
+    plugins: [APART, WHEN_CALLED],
   });
   const entryPoints = [command('full'), { in: join(APP, 'host', 'poke-signal.node.ts'), out: 'early' }];
   const full = await build({
