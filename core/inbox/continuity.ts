@@ -107,6 +107,13 @@ interface Seals {
   isWhole(id: number): boolean;
 }
 
+/** What a statement over many messages selects, so that their checksums need no query each. */
+export interface SealColumns {
+  /** Null: the message is long. Ask `isWhole`, so that no statement holds the text of many long messages. */
+  readonly whole: string | null;
+  readonly sum: number | null;
+}
+
 /** Shown as the sender of a damaged message, because its stored sender cannot be trusted either. */
 export const DAMAGED_FROM = '(damaged)';
 
@@ -127,6 +134,19 @@ const COVERED = [
   ...["coalesce(session, '')", 'created', "coalesce(expires_at, '')", 'content'],
 ].join(' || char(31) || ');
 
+/** A longer message, in characters, is read alone. */
+const MOST_SEALED_CHARS = 4096;
+
+/** The columns of `SealColumns`, for a statement that selects from `inbox`. */
+export const SEAL_COLUMNS = `CASE WHEN length(content) <= ${MOST_SEALED_CHARS} THEN ${COVERED} END AS whole, sum`;
+
+const isIntact = ({ whole, sum }: SealedRow): boolean => sum === null || sum === crc32(whole);
+
+/** False: the message has changed since it was stored. Null: the row does not tell. */
+export function checkSeal({ whole, sum }: SealColumns): boolean | null {
+  return whole === null ? null : isIntact({ whole, sum });
+}
+
 /** Expects that the tables of this room exist already. */
 export function openSeals(db: Database): Seals {
   // As one text, because passing ten columns costs more than everything else.
@@ -139,7 +159,7 @@ export function openSeals(db: Database): Seals {
     },
     isWhole(id) {
       const row = read.get(id);
-      return row === undefined || row.sum === null || row.sum === crc32(row.whole);
+      return row === undefined || isIntact(row);
     },
   };
 }

@@ -16,6 +16,8 @@ export interface UnreadLevels {
   readonly byAddress: ReadonlyMap<string, UnreadLevel>;
   /** Unread mail that only the agents must read, by persona. It is not included in `byAddress`. */
   readonly forAgents: ReadonlyMap<string, { readonly unread: number; readonly urgent: number }>;
+  /** The largest id that an inbox ever had, of those inboxes that changed since the counts were first read. */
+  readonly lastIds: ReadonlyMap<string, number>;
   /** Opaque. Identifies this state of all mail, also across processes and restarts. */
   readonly cursor: string;
 }
@@ -57,6 +59,7 @@ interface LevelRow {
 
 interface ChangedLevelRow extends LevelRow {
   readonly name: string;
+  readonly last_id: number;
   readonly rev: number;
 }
 
@@ -88,15 +91,19 @@ function applyChanges(counted: LevelState, changed: readonly ChangedLevelRow[]):
   if (last === undefined) return counted;
   const byAddress = new Map(counted.byAddress);
   const forAgents = new Map(counted.forAgents);
-  for (const row of changed) applyRow(byAddress, forAgents, row);
-  return { rev: last.rev, byAddress, forAgents };
+  const lastIds = new Map(counted.lastIds);
+  for (const row of changed) {
+    applyRow(byAddress, forAgents, row);
+    lastIds.set(row.name, row.last_id);
+  }
+  return { rev: last.rev, byAddress, forAgents, lastIds };
 }
 
 /** Opens the tracker. It uses `personas.rev`: a persona with a higher `rev` than the last one seen has changed. */
 export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTracker {
   const newestRev = db.prepare<{ rev: number }>('SELECT coalesce(max(rev), 0) AS rev FROM personas');
   const changedSince = db.prepare<ChangedLevelRow>(
-    `SELECT name, rev, ${COUNTS} FROM personas WHERE rev > ? ORDER BY rev`,
+    `SELECT name, rev, last_id, ${COUNTS} FROM personas WHERE rev > ? ORDER BY rev`,
   );
   const countOne = db.prepare<LevelRow>(`SELECT ${COUNTS} FROM personas WHERE name = ?`);
   const countAll = db.prepare<LevelRow & { name: string }>(`SELECT name, ${COUNTS} FROM personas WHERE unread > 0`);
@@ -120,7 +127,7 @@ export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTra
       const byAddress = new Map<string, UnreadLevel>();
       const forAgents = new Map<string, { unread: number; urgent: number }>();
       for (const row of countAll.all()) applyRow(byAddress, forAgents, row);
-      return { rev, byAddress, forAgents };
+      return { rev, byAddress, forAgents, lastIds: new Map() };
     }
     return applyChanges(counted, changedSince.all(counted.rev));
   }
@@ -134,6 +141,7 @@ export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTra
         at: clock.now(),
         byAddress: counted.byAddress,
         forAgents: counted.forAgents,
+        lastIds: counted.lastIds,
         cursor: String(counted.rev),
       };
     },
@@ -158,8 +166,9 @@ export function openLevelTracker(db: Database, clock: Clock, log: Log): LevelTra
       if (counted?.rev === reportedRev) counted = applyChanges(counted, changed);
       reportedRev = last.rev;
       for (const { name } of changed) first(name);
+      const all = [...listeners.first, ...listeners.others];
       for (const { name } of changed) {
-        for (const listener of [...listeners.first, ...listeners.others]) {
+        for (const listener of all) {
           try {
             listener.wake(name);
           } catch (error) {

@@ -149,17 +149,17 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const recent = openRecentMessages(db, headBytes, toTrimmedMessage);
   const damaged = new Set<number>();
   /** The counts read in this event-loop turn. Many windows that are asked for at once share them. */
-  let turn: UnreadLevels['byAddress'] | null = null;
+  let turn: UnreadLevels | null = null;
   /** The timer for groups of mail that were not reported yet. */
   let soon: Disposable | null = null;
   const items = openItems({ db, clock, changed: announceChanges });
   const group = createGroupCommit((mails: readonly NewMessage[]) => deliver(mails), later);
 
   /** Reads the counts once per event-loop turn, after catching up with the newest mail. */
-  function readLevels(): UnreadLevels['byAddress'] {
+  function readLevels(): UnreadLevels {
     if (turn !== null) return turn;
     recent.catchUp();
-    turn = levels.all().byAddress;
+    turn = levels.all();
     queueMicrotask(() => {
       turn = null;
     });
@@ -242,16 +242,16 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   }
 
   /** Logged once per message, however often it is read. */
-  function isWhole(id: number): boolean {
-    if (seals.isWhole(id)) return true;
+  function isWhole(id: number, isIntact: boolean | null = null): boolean {
+    if (isIntact ?? seals.isWhole(id)) return true;
     if (!damaged.has(id)) log.error(`message ${id} in ${db.path} is damaged: it does not match its checksum`);
     damaged.add(id);
     onDamaged(damaged.size);
     return false;
   }
 
-  function toTrimmedMessage(row: HeadRow): TrimmedMessage {
-    if (!isWhole(row.id)) {
+  function toTrimmedMessage(row: HeadRow, isIntact: boolean | null = null): TrimmedMessage {
+    if (!isWhole(row.id, isIntact)) {
       const content = contentChars === null ? null : cutText(formatDamaged(row.id), contentChars);
       return { id: row.id, from: DAMAGED_FROM, created: formatIso(row.created), content, read: row.read_at !== null };
     }
@@ -315,13 +315,14 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     },
     window(address, after, signal) {
       signal.throwIfAborted();
-      const { unread, urgent } = readLevels().get(address) ?? NO_UNREAD;
-      const max = sql.lastId.get(address)?.last_id ?? 0;
+      const { byAddress, lastIds } = readLevels();
+      const { unread, urgent } = byAddress.get(address) ?? NO_UNREAD;
+      const max = lastIds.get(address) ?? sql.lastId.get(address)?.last_id ?? 0;
       if (after === null) return { messages: [], max, unread, urgent };
       // The newest row may have expired, or come from another process in this turn, so the memory alone cannot tell.
       const known = recent.above(address, after);
       const isAll = known !== null && max <= (known.at(-1)?.id ?? after);
-      const messages = isAll ? known : readAbove(address, after).map(toTrimmedMessage);
+      const messages = isAll ? known : readAbove(address, after).map((row) => toTrimmedMessage(row));
       return { messages, max: Math.max(max, messages.at(-1)?.id ?? 0), unread, urgent };
     },
     async pending(hold, signal) {
@@ -351,7 +352,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       announceChanges();
       return marked;
     },
-    list: (persona, limit) => sql.heads.all(headBytes, persona, limit).map(toTrimmedMessage),
+    list: (persona, limit) => sql.heads.all(headBytes, persona, limit).map((row) => toTrimmedMessage(row)),
     show(persona, id) {
       const row = sql.one.get(persona, id);
       return row === undefined ? null : { ...toInboxRow(row), to: persona, urgent: row.urgent === 1 };

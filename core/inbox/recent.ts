@@ -1,4 +1,5 @@
 import type { Database } from '../state/index.ts';
+import { checkSeal, SEAL_COLUMNS, type SealColumns } from './continuity.ts';
 import type { TrimmedMessage } from './item.ts';
 import { HEAD, type HeadRow } from './item-statements.ts';
 
@@ -24,10 +25,11 @@ interface Inbox {
 export function openRecentMessages(
   db: Database,
   headBytes: number | null,
-  trimmed: (row: HeadRow) => TrimmedMessage,
+  /** `isIntact`: whether the checksum matches; null when the row does not tell. */
+  trimmed: (row: HeadRow, isIntact: boolean | null) => TrimmedMessage,
 ): RecentMessages {
-  const since = db.prepare<HeadRow & { persona: string }>(
-    `SELECT persona, ${HEAD} FROM inbox WHERE seq > ? ORDER BY seq LIMIT ${MOST_ROWS + 1}`,
+  const since = db.prepare<HeadRow & SealColumns & { persona: string }>(
+    `SELECT persona, ${HEAD}, ${SEAL_COLUMNS} FROM inbox WHERE seq > ? ORDER BY seq LIMIT ${MOST_ROWS + 1}`,
   );
   const newestId = db.prepare<{ id: number }>('SELECT coalesce(max(seq), 0) AS id FROM inbox');
   const acksByItem = db.prepare<{ persona: string; read_at: number | null }>(
@@ -51,10 +53,10 @@ export function openRecentMessages(
     held = 0;
   }
 
-  function add(persona: string, row: HeadRow): void {
+  function add(persona: string, row: HeadRow & SealColumns): void {
     const base = last.get(persona) ?? broadcastBefore.get(persona, row.id)?.id ?? 0;
     const inbox = inboxes.get(persona) ?? { base, rows: [] };
-    inbox.rows.push(trimmed(row));
+    inbox.rows.push(trimmed(row, checkSeal(row)));
     inboxes.set(persona, inbox);
     last.set(persona, row.id);
     held += 1;

@@ -1,7 +1,14 @@
 import { createStamper, type Event, isMail } from '../../events/index.ts';
 import { Fault, type KnownSet, type PersonaId, toFault } from '../../model/index.ts';
 import type { Clock, Clocks } from '../../ports/index.ts';
-import { type CommitSchedule, createGroupCommit, type Database, type Disk, migrate } from '../../state/index.ts';
+import {
+  type CommitSchedule,
+  createCommitSchedule,
+  createGroupCommit,
+  type Database,
+  type Disk,
+  migrate,
+} from '../../state/index.ts';
 import { type Ack, EMPTY_TAIL, type Sink } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
 import { type JournalEntry, type JournalEvent, openJournal } from './journal.ts';
@@ -122,7 +129,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
   const newestOfAll = db.prepare<{ persona: string; newest: number }>('SELECT persona, newest FROM watches');
   const things = openKnownTable(db);
   const isStored = db.prepare('SELECT 1 FROM outbox WHERE event_id = ? AND persona = ? AND is_mail = 1');
-  const group = createGroupCommit(commitGroup, options.later);
+  const group = createGroupCommit(commitGroup, options.later ?? createCommitSchedule(0, 'after the call'));
   /** The highest delivered message id per persona. Mail above it is new without a query. */
   const newest = new Map(newestOfAll.all().map((row) => [row.persona, row.newest]));
   /** The known items that the tables have, or will have once they are filled. */
