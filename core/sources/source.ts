@@ -107,7 +107,8 @@ export interface UnreadCounts {
 /** Counts of a whole source in one answer. A persona that is absent has no unread messages. */
 export interface PendingCounts {
   readonly at: Instant;
-  readonly byAddress: ReadonlyMap<string, UnreadCounts>; // keyed by address
+  /** By address. The same map as in the answer before says that every count is as it was, without a look at each. */
+  readonly byAddress: ReadonlyMap<string, UnreadCounts>;
   /** Opaque; passed back to `hold`. Null when the server does not long-poll. */
   readonly cursor: string | null;
 }

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
+import { type DirectoryListener, type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { Checkpoint, SetItem } from '../source.ts';
 import { cut, sanitizeText } from '../source-tools.ts';
 import {
@@ -72,18 +72,18 @@ interface BoxMemory {
   sure: boolean;
 }
 
+/** An empty box. */
+export const NO_MAIL: BoxMail = { items: [], unread: 0, againIn: null };
 const NO_TEXT: MessageText = { from: null, content: null };
 const EVENT: Readonly<Record<Stage, SetItem['changed']>> = { fresh: null, delivered: 'delivered', read: 'read' };
 
 export function createMailReader({ disk, mailbox, clock, contentChars, backfill }: MailOptions): MailReader {
+  /** Only boxes with messages that are not delivered yet are here. */
   const memories = new Map<string, BoxMemory>();
 
-  function getMemory(gardenId: string): BoxMemory {
-    const known = memories.get(gardenId);
-    if (known !== undefined) return known;
-    const fresh: BoxMemory = { texts: new Map(), waiting: new Map(), sure: true };
-    memories.set(gardenId, fresh);
-    return fresh;
+  function saveMemory(gardenId: string, memory: BoxMemory): void {
+    if (memory.sure && memory.texts.size === 0 && memory.waiting.size === 0) memories.delete(gardenId);
+    else memories.set(gardenId, memory);
   }
 
   function readText(gardenId: string, { stem, file }: GardenMessage, { texts }: BoxMemory): MessageText | null {
@@ -116,7 +116,11 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
 
   return {
     read(gardenId, { messages, unread, signal }, checkpoint) {
-      const memory = getMemory(gardenId);
+      if (messages.length === 0 && isEmpty(checkpoint)) {
+        memories.delete(gardenId);
+        return NO_MAIL;
+      }
+      const memory: BoxMemory = memories.get(gardenId) ?? { texts: new Map(), waiting: new Map(), sure: true };
       const { texts, waiting } = memory;
       const known = new Set(checkpoint.is === 'known' ? checkpoint.keys.map(({ key }) => key) : []);
       const goneStems = new Set(checkpoint.is === 'known' ? checkpoint.gone?.map(({ key }) => key) : []);
@@ -165,6 +169,7 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
         if (unlisted.stage !== 'read') missed += 1;
       }
       memory.sure = againIn === null;
+      saveMemory(gardenId, memory);
       return { items, unread: unread.length + missed, againIn };
     },
     isSure: (gardenId) => memories.get(gardenId)?.sure ?? true,
@@ -178,6 +183,11 @@ export function createMailReader({ disk, mailbox, clock, contentChars, backfill 
     waiting.set(stem, { size: -1, since: clock.monotonic() });
     return false;
   }
+}
+
+/** Whether nothing in the box is known. */
+function isEmpty(checkpoint: Checkpoint): boolean {
+  return checkpoint.is !== 'known' || checkpoint.keys.length === 0;
 }
 
 function toItem(
@@ -210,6 +220,7 @@ export interface GardenChanges extends Disposable {
   follow(gardenIds: Iterable<string>): void;
 }
 
+const MARKER = '.json';
 const BOX_FILE = /\.msg(\.delivered)?(\.read)?$|^inbox\.signal$/;
 
 /**
@@ -239,15 +250,22 @@ export function watchStore({ places, clock, listener, statOnly }: GardenChangesO
     if (name === null || name.endsWith('.meta.json')) listener.records(event === 'change');
   });
   add(mailbox, (name) => {
-    for (const [gardenId, box] of boxes) {
-      if (name !== null && name !== gardenId) continue;
+    for (const gardenId of name === null ? boxes.keys() : [name]) {
+      const box = boxes.get(gardenId);
+      if (box === undefined) continue;
       box.renew();
       listener.box(gardenId);
     }
   });
   add(receivers, (name) => {
-    for (const gardenId of boxes.keys()) if (name === null || name === `${gardenId}.json`) listener.box(gardenId);
+    const ids = name === null ? boxes.keys() : name.endsWith(MARKER) ? [name.slice(0, -MARKER.length)] : [];
+    for (const gardenId of ids) if (boxes.has(gardenId)) listener.box(gardenId);
   });
+
+  /** One listener for all boxes. */
+  const hearBox: DirectoryListener = (name, _, path) => {
+    if (name === null || BOX_FILE.test(name)) listener.box(basename(path));
+  };
 
   return {
     follow(gardenIds) {
@@ -257,13 +275,8 @@ export function watchStore({ places, clock, listener, statOnly }: GardenChangesO
         box[Symbol.dispose]();
         boxes.delete(gardenId);
       }
-      for (const gardenId of followedIds) {
-        if (boxes.has(gardenId)) continue;
-        const onChange = (name: string | null): void => {
-          if (name === null || BOX_FILE.test(name)) listener.box(gardenId);
-        };
-        boxes.set(gardenId, directories.add(join(mailbox, gardenId), onChange, 'deaf'));
-      }
+      for (const gardenId of followedIds)
+        if (!boxes.has(gardenId)) boxes.set(gardenId, directories.add(join(mailbox, gardenId), hearBox, 'deaf'));
     },
     [Symbol.dispose]() {
       directories[Symbol.dispose]();

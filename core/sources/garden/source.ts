@@ -1,7 +1,7 @@
 import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, Fault, toFault, UNKNOWN } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Disk } from '../../state/index.ts';
-import type { PendingCounts, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
+import type { PendingCounts, Persona, PollResult, SetEvidence, Source, UnreadCounts } from '../source.ts';
 import { createDefectLog, createTimers, cut, toReadOnlyFiles } from '../source-tools.ts';
 import {
   type AgentLiveness,
@@ -15,7 +15,7 @@ import {
   type MetaRecord,
 } from './read/index.ts';
 import { createGardenFault, GARDEN, GARDEN_PREFIX } from './settings.ts';
-import { createMailReader, type GardenChanges, watchStore } from './source-mail.ts';
+import { createMailReader, type GardenChanges, NO_MAIL, watchStore } from './source-mail.ts';
 
 export interface GardenOptions {
   readonly places: GardenPlaces;
@@ -65,26 +65,20 @@ export function createGardenSource(options: GardenOptions): GardenSource {
   let wasRead = false;
   /** The citizens that were listed last. */
   let announced: ReadonlyMap<string, MetaRecord> = new Map();
-  const labels = new WeakMap<MetaRecord, string>();
   /** The state of each citizen at its last poll. */
   const lastPolls = new Map<string, CitizenPoll>();
+  /** The last pending counts, when all were known; null once a poll found other counts. */
+  let pending: ReadonlyMap<string, UnreadCounts> | null = null;
   let wakes: ((address: string) => void) | null = null;
   let changes: GardenChanges | null = null;
   const timers = createTimers(clock);
 
-  const getLabel = (record: MetaRecord): string => {
-    const known = labels.get(record);
-    if (known !== undefined) return known;
-    const label = formatLabel(record);
-    labels.set(record, label);
-    return label;
-  };
   const named = (gardenId: string): Persona => {
     const record = records.last.byId.get(gardenId) ?? null;
     return {
       id: `${GARDEN_PREFIX}${gardenId}`,
       address: gardenId,
-      label: record === null ? gardenId : getLabel(record),
+      label: record === null ? gardenId : formatLabel(record),
     };
   };
 
@@ -136,55 +130,65 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     const { byId, errors } = await wrapUnreadable(() => records.refresh());
     wasRead = true;
     const record = byId.get(address);
-    const emptyResult = {
-      at: clock.now(),
-      urgent: exactly(0),
-      evidence: { is: 'set', epoch: EPOCH, items: [] },
-    } as const;
     if (record === undefined) {
       const defect = errors.find(({ filename }) => filename === `${address}.meta.json`);
-      if (defect === undefined) return { ...emptyResult, unread: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
+      if (defect === undefined)
+        return { at: clock.now(), ...NOTHING_UNREAD, agentState: AGENT_STATE_NOT_REPORTED, evidence: NO_MESSAGES };
       throw createGardenFault(`the record ${defect.filename} is invalid: ${defect.message}`, address);
     }
-    const reading = await wrapUnreadable(() => boxes.read(address, mail.isSure(address)));
+    const reading = await wrapUnreadable(() => boxes.open()(address, mail.isSure(address)));
     const { box } = reading;
     defects.report(`box ${address}`, reading.errors);
     if (box.is === 'refused') {
       throw new Fault('unreadable', `the box of ${address}: ${box.why}`, { is: 'persona', key: id });
     }
-    const boxMail = box.is === 'none' ? { items: [], unread: 0, againIn: null } : mail.read(address, box, from);
+    const boxMail = box.is === 'none' ? NO_MAIL : mail.read(address, box, from);
     if (boxMail.againIn !== null) wakeBox(address, boxMail.againIn);
     const { unread } = boxMail;
-    const { agent, errors: marker } = await lives.read(record, unread);
+    const { agent, errors: marker } = await lives.read({ record, unread });
     defects.report(`marker ${address}`, marker);
-    lastPolls.set(address, { record, box: reading, unread, agent: formatLiveness(agent) });
-    const evidence = { is: 'set', epoch: EPOCH, items: boxMail.items } as const;
-    return { ...emptyResult, at: clock.now(), unread: exactly(unread), agentState: toAgentState(agent), evidence };
+    const before = lastPolls.get(address);
+    const counts = before?.unread === unread ? before.counts : toUnreadCounts(unread);
+    if (before?.counts !== counts) pending = null;
+    lastPolls.set(address, { record, box: reading, unread, counts, agent });
+    const evidence = boxMail.items.length === 0 ? NO_MESSAGES : { ...NO_MESSAGES, items: boxMail.items };
+    return { at: clock.now(), ...counts, agentState: toAgentState(agent), evidence };
   }
 
   /**
    * Pending counts. A citizen that has not changed since its poll has the counts of that poll; any other has unknown counts, so
-   * it is polled.
+   * it is polled. While nobody has changed, the counts are the same object, so that nobody has to compare them.
    */
   async function readPendingCounts(): Promise<PendingCounts> {
     const { byId } = await wrapUnreadable(() => records.refresh());
+    const same = await wrapUnreadable(() => listUnchanged(byId));
+    const agents = await lives.judgeAll(same);
+    const isQuiet = same.length === byId.size && same.length === lastPolls.size;
+    const isAllKnown = isQuiet && same.every(({ agent }, i) => agents[i] === agent);
+    if (pending !== null && isAllKnown) return { at: clock.now(), byAddress: pending, cursor: null };
     const byAddress = new Map<string, UnreadCounts>();
+    for (const gardenId of byId.keys()) byAddress.set(gardenId, UNKNOWN_COUNTS);
     for (const gardenId of lastPolls.keys()) {
       if (byId.has(gardenId)) continue;
       byAddress.set(gardenId, UNKNOWN_COUNTS);
       lastPolls.delete(gardenId);
     }
-    const readings = await wrapUnreadable(() =>
-      [...byId.keys()].map((gardenId) => boxes.read(gardenId, mail.isSure(gardenId))),
-    );
-    const checks = [...byId].map(async ([gardenId, record], i) => {
-      const before = lastPolls.get(gardenId);
-      const isSame = before !== undefined && before.record === record && before.box === readings[i];
-      const agent = isSame ? formatLiveness((await lives.read(record, before.unread)).agent) : null;
-      byAddress.set(gardenId, isSame && agent === before.agent ? toUnreadCounts(before.unread) : UNKNOWN_COUNTS);
-    });
-    await Promise.all(checks);
+    for (const [i, { record, agent, counts }] of same.entries())
+      if (agents[i] === agent) byAddress.set(record.gardenId, counts);
+    pending = isAllKnown ? byAddress : null;
     return { at: clock.now(), byAddress, cursor: null };
+  }
+
+  /** Lists the citizens whose record and box are those of their last poll. */
+  function listUnchanged(byId: ReadonlyMap<string, MetaRecord>): CitizenPoll[] {
+    const readBox = boxes.open();
+    const same: CitizenPoll[] = [];
+    for (const [gardenId, record] of byId) {
+      const box = readBox(gardenId, mail.isSure(gardenId));
+      const before = lastPolls.get(gardenId);
+      if (before !== undefined && before.record === record && before.box === box) same.push(before);
+    }
+    return same;
   }
 
   return {
@@ -249,23 +253,31 @@ interface CitizenPoll {
   readonly record: MetaRecord;
   readonly box: BoxReading;
   readonly unread: number;
-  readonly agent: string;
+  readonly counts: UnreadCounts;
+  readonly agent: AgentLiveness;
 }
 
+// What most citizens have is shared, because there may be thousands of them.
+const NO_MESSAGES: SetEvidence = { is: 'set', epoch: EPOCH, items: [] };
 const UNKNOWN_COUNTS: UnreadCounts = { unread: UNKNOWN, urgent: UNKNOWN };
+const NOTHING_UNREAD: UnreadCounts = { unread: exactly(0), urgent: exactly(0) };
 
 function toUnreadCounts(unread: number): UnreadCounts {
-  return { unread: exactly(unread), urgent: exactly(0) };
+  return unread === 0 ? NOTHING_UNREAD : { unread: exactly(unread), urgent: NOTHING_UNREAD.urgent };
 }
 
-function formatLiveness({ is, reasons }: AgentLiveness): string {
-  return [is, ...reasons].join(' ');
-}
+/** Equal judgements are the same object, and so are their states. */
+const STATES = new WeakMap<AgentLiveness, AgentState>();
 
-function toAgentState({ is, reasons }: AgentLiveness): AgentState {
+function toAgentState(agent: AgentLiveness): AgentState {
+  const known = STATES.get(agent);
+  if (known !== undefined) return known;
+  const { is, reasons } = agent;
   const [why] = reasons;
-  if (is === 'live') return why === undefined ? { is } : { is, why };
-  return { is, why: why ?? 'not-reported' };
+  const state: AgentState =
+    is === 'live' ? (why === undefined ? { is } : { is, why }) : { is, why: why ?? 'not-reported' };
+  STATES.set(agent, state);
+  return state;
 }
 
 /** `<backend> · <folder>`. A record can name any folder, so the folder is cleaned and cut. */

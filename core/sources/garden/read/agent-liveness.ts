@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { Fault } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { createGardenFault } from '../settings.ts';
@@ -48,10 +48,32 @@ export interface LivenessSigns {
 
 type SessionIdentity = Pick<MetaRecord, 'gardenId' | 'backend' | 'nativeSessionId'>;
 
+const NOTHING_SAID: AgentLiveness = { is: 'unknown', reasons: [] };
+
+type UnknownReason = 'not-armed' | 'owner-implausible' | 'owner-uncertain' | 'identity-mismatch';
+
+const UNKNOWN_BY_REASON: Readonly<Record<UnknownReason, AgentLiveness>> = {
+  'not-armed': { is: 'unknown', reasons: ['not-armed'] },
+  'owner-implausible': { is: 'unknown', reasons: ['owner-implausible'] },
+  'owner-uncertain': { is: 'unknown', reasons: ['owner-uncertain'] },
+  'identity-mismatch': { is: 'unknown', reasons: ['identity-mismatch'] },
+};
+
+/** Judges one citizen. Equal judgements are the same object, so that thousands of them are compared without looking into them. */
 export function judgeLiveness(citizen: CitizenIdentity | MetaRecord, signs: LivenessSigns): AgentLiveness {
   const agent = judgeByBackend(citizen, signs);
   const waits = signs.unread > 0 && CAPABILITIES[citizen.backend].wakeMode === 'direct-inject';
-  return waits ? { is: agent.is, reasons: ['no-drain', ...agent.reasons] } : agent;
+  return waits ? addNoDrain(agent) : agent;
+}
+
+const WITH_NO_DRAIN = new Map<AgentLiveness, AgentLiveness>();
+
+function addNoDrain(agent: AgentLiveness): AgentLiveness {
+  const known = WITH_NO_DRAIN.get(agent);
+  if (known !== undefined) return known;
+  const added: AgentLiveness = { is: agent.is, reasons: ['no-drain', ...agent.reasons] };
+  WITH_NO_DRAIN.set(agent, added);
+  return added;
 }
 
 function judgeByBackend(
@@ -60,13 +82,15 @@ function judgeByBackend(
 ): AgentLiveness {
   switch (citizen.backend) {
     case 'claude-code':
-      return receiver.is === 'marker' ? judgeByOwner(citizen, receiver.marker, processes) : createUnknown('not-armed');
+      return receiver.is === 'marker'
+        ? judgeByOwner(citizen, receiver.marker, processes)
+        : UNKNOWN_BY_REASON['not-armed'];
     case 'antigravity':
       return pickBest(senders.map((marker) => judgeByOwner(citizen, marker, processes)));
     case 'pi':
       return judgeByListener(listener);
     case 'codex':
-      return { is: 'unknown', reasons: [] }; // codex writes no markers and opens no socket
+      return NOTHING_SAID; // codex writes no markers and opens no socket
   }
 }
 
@@ -77,15 +101,15 @@ function judgeByOwner(
   processes: LivenessSigns['processes'],
 ): AgentLiveness {
   const owner = judgeOwner(marker.ownerPid, marker.ownerStartKey, processes.get(marker.ownerPid));
-  if (owner === 'implausible') return createUnknown('owner-implausible');
-  if (!isSame(citizen, marker)) return createUnknown('identity-mismatch');
+  if (owner === 'implausible') return UNKNOWN_BY_REASON['owner-implausible'];
+  if (!isSame(citizen, marker)) return UNKNOWN_BY_REASON['identity-mismatch'];
   return LIVENESS_BY_OWNER[owner];
 }
 
 const LIVENESS_BY_OWNER: Readonly<Record<Exclude<OwnerState, 'implausible'>, AgentLiveness>> = {
   live: { is: 'live', reasons: [] },
   dead: { is: 'gone', reasons: ['owner-dead'] },
-  uncertain: { is: 'unknown', reasons: ['owner-uncertain'] },
+  uncertain: UNKNOWN_BY_REASON['owner-uncertain'],
 };
 
 function isSame(a: SessionIdentity, b: SessionIdentity): boolean {
@@ -96,7 +120,7 @@ function isSame(a: SessionIdentity, b: SessionIdentity): boolean {
 function pickBest(agents: readonly AgentLiveness[]): AgentLiveness {
   const order: readonly AgentLiveness['is'][] = ['live', 'unknown', 'gone'];
   const ranked = order.flatMap((is) => agents.filter((agent) => agent.is === is));
-  return ranked[0] ?? createUnknown('not-armed');
+  return ranked[0] ?? UNKNOWN_BY_REASON['not-armed'];
 }
 
 function judgeByListener(listener: SocketListener | null): AgentLiveness {
@@ -106,17 +130,13 @@ function judgeByListener(listener: SocketListener | null): AgentLiveness {
     case 'refused':
       return LIVENESS_BY_OWNER.dead;
     case 'implausible':
-      return createUnknown('owner-implausible');
+      return UNKNOWN_BY_REASON['owner-implausible'];
     case 'uncertain':
       return LIVENESS_BY_OWNER.uncertain;
     case 'absent':
     case null:
-      return createUnknown('not-armed');
+      return UNKNOWN_BY_REASON['not-armed'];
   }
-}
-
-function createUnknown(reason: AgentReason): AgentLiveness {
-  return { is: 'unknown', reasons: [reason] };
 }
 
 interface MarkerOwner {
@@ -150,7 +170,7 @@ export type MarkerRead<M> =
   | { readonly is: 'defect'; readonly why: string };
 
 export const toReceiverPath = (receivers: string, gardenId: string): string =>
-  join(receivers, `${parseGardenId(gardenId)}.json`);
+  `${receivers}${sep}${parseGardenId(gardenId)}.json`;
 export const toSenderPath = (senders: string, backend: NativeBackend, pid: number): string =>
   join(senders, backend, `${pid}.json`);
 

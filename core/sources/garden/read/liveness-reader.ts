@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path';
-import type { Clock } from '../../../ports/index.ts';
-import type { Disk } from '../../../state/index.ts';
+import type { Clock, Stat } from '../../../ports/index.ts';
+import { type Disk, getErrno } from '../../../state/index.ts';
 import {
   type AgentLiveness,
   judgeLiveness,
   type MarkerRead,
   type ProcessReader,
+  type ProcessState,
   type ReceiverMarker,
   readReceiver,
   readSenders,
@@ -14,17 +15,25 @@ import {
   toReceiverPath,
 } from './agent-liveness.ts';
 import { type MetaRecord, NATIVE_BACKENDS } from './record.ts';
-import { COARSE_MS, isStampProof, toStamp } from './records.ts';
+import { COARSE_MS, isSameDirectory, isSameStamp, isStampProof, type Stamp, toStamp } from './records.ts';
 import type { SocketListener } from './socket.node.ts';
 import type { Defect } from './store.ts';
 
 /** Reads whether the agents of a store are alive. Only markers that changed are read again. */
 export interface LivenessReader {
-  /** Asks the system each time, because a process ends without notice. @param unread how many messages wait */
-  read(record: MetaRecord, unread: number): Promise<LivenessResult>;
+  /** Asks the system each time, because a process ends without notice. */
+  read(citizen: CountedCitizen): Promise<LivenessResult>;
+  /** Does the same for many citizens, with one question for all processes, and returns the judgements in the same order. */
+  judgeAll(citizens: readonly CountedCitizen[]): Promise<readonly AgentLiveness[]>;
   /** Sender marker files that are not valid. */
   senderErrors(): readonly Defect[];
   forget(gardenId: string): void;
+}
+
+interface CountedCitizen {
+  readonly record: MetaRecord;
+  /** How many messages wait. */
+  readonly unread: number;
 }
 
 export interface LivenessResult {
@@ -35,13 +44,23 @@ export interface LivenessResult {
 
 interface CachedMarker {
   /** Null when the file may change without getting another stamp. */
-  readonly stamp: string | null;
+  readonly stamp: Stamp | null;
   readonly read: MarkerRead<ReceiverMarker>;
+}
+
+/** The markers of one citizen, before the processes in them were asked for. */
+interface CitizenMarkers extends CountedCitizen {
+  readonly receiver: MarkerRead<ReceiverMarker>;
+  readonly senders: readonly SenderMarker[];
 }
 
 /** Within one machine an answer comes at once; a process that takes longer hangs. */
 const SOCKET_MS = 200;
 const NOBODY: readonly SenderMarker[] = [];
+const NO_NAMES: ReadonlySet<string> = new Set();
+const ABSENT: MarkerRead<ReceiverMarker> = { is: 'absent' };
+const NO_DEFECTS: readonly Defect[] = [];
+const NO_PROCESSES: ReadonlyMap<number, ProcessState> = new Map();
 
 export function createLivenessReader(
   disk: Disk,
@@ -49,73 +68,124 @@ export function createLivenessReader(
   probes: LivenessProbes,
   clock: Clock,
 ): LivenessReader {
+  /** The receiver markers that exist. */
   const receivers = new Map<string, CachedMarker>();
   let senders: {
-    readonly stamp: string | null;
+    /** One per backend, null where there is no directory. Null when a directory may change without getting another stamp. */
+    readonly stamps: readonly (Stamp | null)[] | null;
     readonly read: SenderMarkers;
     readonly of: Map<string, SenderMarker[]>;
   } | null = null;
 
   function getReceiver(gardenId: string): MarkerRead<ReceiverMarker> {
-    const stamp = readFileStamp(toReceiverPath(places.receivers, gardenId));
     const known = receivers.get(gardenId);
-    if (known !== undefined && known.stamp !== null && known.stamp === stamp) return known.read;
+    const stat = tryLstat(toReceiverPath(places.receivers, gardenId));
+    if (stat === null) {
+      receivers.delete(gardenId);
+      return ABSENT;
+    }
+    const stamp = known?.stamp ?? null;
+    if (known !== undefined && stamp !== null && stat !== 'unknown' && isSameStamp(stamp, stat)) return known.read;
     const read = readReceiver(disk, places.receivers, gardenId);
-    receivers.set(gardenId, { stamp, read });
+    const isSure = stat !== 'unknown' && stat.ctimeMs < clock.now() - COARSE_MS;
+    receivers.set(gardenId, { stamp: isSure ? toStamp(stat) : null, read });
     return read;
   }
 
-  /** '' when the file does not exist; null when it changed just now, or cannot be checked. */
-  function readFileStamp(path: string): string | null {
+  /** Null when the file does not exist; `unknown` when it cannot be checked. */
+  function tryLstat(path: string): Stat | null | 'unknown' {
     try {
-      const stat = disk.files.lstat(path);
-      if (stat === null) return '';
-      return stat.ctimeMs < clock.now() - COARSE_MS ? toStamp(stat) : null;
+      return disk.files.lstat(path);
     } catch {
-      return null; // the reader of the file says why
+      return 'unknown'; // the reader of the file says why
+    }
+  }
+
+  /** The names of the receiver markers; null when the directory cannot be listed, so that each file is checked. */
+  function listReceivers(): ReadonlySet<string> | null {
+    try {
+      return new Set(disk.files.readdir(places.receivers));
+    } catch (error) {
+      return getErrno(error) === 'ENOENT' ? NO_NAMES : null; // the reader of a file says why
     }
   }
 
   function refreshSenders(): NonNullable<typeof senders> {
-    const stamp = readSendersStamp();
-    if (senders !== null && senders.stamp !== null && senders.stamp === stamp) return senders;
+    const stamps = readSendersStamps();
+    if (senders !== null && isSameStamps(senders.stamps, stamps)) return senders;
     const read = readSenders(disk, places.senders);
-    senders = { stamp, read, of: Map.groupBy(read.markers, ({ gardenId }) => gardenId) };
+    senders = { stamps, read, of: Map.groupBy(read.markers, ({ gardenId }) => gardenId) };
     return senders;
   }
 
-  function readSendersStamp(): string | null {
+  function readSendersStamps(): readonly (Stamp | null)[] | null {
     const at = clock.now();
-    const stamps: string[] = [];
+    const stamps: (Stamp | null)[] = [];
     for (const backend of NATIVE_BACKENDS) {
-      try {
-        const stat = disk.files.lstat(join(places.senders, backend));
-        if (stat !== null && !isStampProof(stat, at)) return null;
-        stamps.push(stat === null ? '' : toStamp(stat));
-      } catch {
-        return null; // the reader of the directory says why
-      }
+      const stat = tryLstat(join(places.senders, backend));
+      if (stat === 'unknown' || (stat !== null && !isStampProof(stat, at))) return null;
+      stamps.push(stat === null ? null : toStamp(stat));
     }
-    return stamps.join(' ');
+    return stamps;
+  }
+
+  /**
+   * Returns what finds the markers of citizens. The sender markers are checked once, when they are first needed.
+   * @param named the receiver markers that exist; null: each file is checked
+   */
+  function createMarkerFinder(named: ReadonlySet<string> | null): (citizen: CountedCitizen) => CitizenMarkers {
+    let bySender: ReadonlyMap<string, readonly SenderMarker[]> | null = null;
+    return ({ record, unread }) => {
+      const { gardenId, backend } = record;
+      const isAbsent = named !== null && !named.has(`${gardenId}.json`);
+      if (isAbsent) receivers.delete(gardenId);
+      const receiver = isAbsent ? ABSENT : getReceiver(gardenId);
+      if (backend !== 'antigravity') return { record, unread, receiver, senders: NOBODY };
+      bySender ??= refreshSenders().of;
+      return { record, unread, receiver, senders: bySender.get(gardenId) ?? NOBODY };
+    };
+  }
+
+  async function judge(all: readonly CitizenMarkers[]): Promise<readonly AgentLiveness[]> {
+    const pids: number[] = [];
+    const probed = new Map<string, SocketListener>();
+    for (const { record, receiver, senders: own } of all) {
+      if (receiver.is === 'marker' && record.backend === 'claude-code') pids.push(receiver.marker.ownerPid);
+      for (const { ownerPid } of own) pids.push(ownerPid);
+    }
+    const processes = pids.length === 0 ? NO_PROCESSES : await probes.readProcesses(pids);
+    await Promise.all(
+      all
+        .filter(({ record }) => record.backend === 'pi')
+        .map(async ({ record: { gardenId } }) => {
+          probed.set(gardenId, await probes.probeListener(join(places.sockets, `${gardenId}.sock`), SOCKET_MS));
+        }),
+    );
+    return all.map(({ record, receiver, senders: own, unread }) => {
+      const listener = probed.get(record.gardenId) ?? null;
+      return judgeLiveness(record, { receiver, senders: own, processes, listener, unread });
+    });
   }
 
   return {
-    async read(record, unread) {
-      const { gardenId, backend } = record;
-      const receiver = getReceiver(gardenId);
-      const named = backend === 'antigravity' ? (refreshSenders().of.get(gardenId) ?? NOBODY) : NOBODY;
-      const pids = named.map(({ ownerPid }) => ownerPid);
-      if (receiver.is === 'marker' && backend === 'claude-code') pids.push(receiver.marker.ownerPid);
-      const processes = pids.length === 0 ? new Map() : await probes.readProcesses(pids);
-      const socket = join(places.sockets, `${gardenId}.sock`);
-      const listener = backend === 'pi' ? await probes.probeListener(socket, SOCKET_MS) : null;
-      const agent = judgeLiveness(record, { receiver, senders: named, processes, listener, unread });
-      const errors = receiver.is === 'defect' ? [{ filename: `${gardenId}.json`, message: receiver.why }] : [];
-      return { agent, errors };
+    async read(citizen) {
+      const markers = createMarkerFinder(null)(citizen);
+      const [agent] = await judge([markers]);
+      if (agent === undefined) throw new Error('a citizen without a judgement');
+      const { receiver } = markers;
+      if (receiver.is !== 'defect') return { agent, errors: NO_DEFECTS };
+      return { agent, errors: [{ filename: `${citizen.record.gardenId}.json`, message: receiver.why }] };
+    },
+    async judgeAll(citizens) {
+      return await judge(citizens.map(createMarkerFinder(listReceivers())));
     },
     senderErrors: () => refreshSenders().read.errors,
     forget: (gardenId) => void receivers.delete(gardenId),
   };
+}
+
+function isSameStamps(a: readonly (Stamp | null)[] | null, b: readonly (Stamp | null)[] | null): boolean {
+  return a !== null && b !== null && a.every((stamp, i) => isSameDirectory(stamp, b[i] ?? null));
 }
 
 /** How the machine is asked which agents are alive. */

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { Fault, type Instant } from '../../../model/index.ts';
 import type { Disk } from '../../../state/index.ts';
 import { createGardenFault } from '../settings.ts';
@@ -12,7 +12,7 @@ import {
   requireTextOrNull,
   type Times,
 } from './record.ts';
-import { isStampProof, toStamp } from './records.ts';
+import { isSameStamp, isStampProof, type Stamp, toStamp } from './records.ts';
 import {
   findFileDefect,
   listNames,
@@ -67,7 +67,7 @@ export const SIGNAL = 'inbox.signal';
 const NAME = /^(.+)\.msg(\.delivered)?(\.read)?$/;
 const RANK: Readonly<Record<Stage, number>> = { fresh: 0, delivered: 1, read: 2 };
 
-export const toBoxPath = (mailbox: string, gardenId: string): string => join(mailbox, parseGardenId(gardenId));
+export const toBoxPath = (mailbox: string, gardenId: string): string => `${mailbox}${sep}${parseGardenId(gardenId)}`;
 
 /**
  * The messages among the names of a box. A listing made during a rename may have both names; then the message is at the later
@@ -226,40 +226,50 @@ export interface BoxReading {
 /** Reads the boxes of a store. Only boxes that changed are read again. */
 export interface BoxReader {
   /**
-   * Reads one box. While nothing changed, this costs a few stats and returns the same object.
-   * @param isSure false: also checks what the directory's stat does not show, the size of a body and the signal
-   * @throws Fault `unreadable` when the directory of all boxes cannot be read
+   * Checks the directory of all boxes, and returns what reads the boxes in it. While nothing changed, a box costs one stat and the
+   * result is the same object.
+   * @throws Fault `unreadable` when the directory of all boxes cannot be read; so does the result
    */
-  read(gardenId: string, isSure: boolean): BoxReading;
+  open(): ReadCitizenBox;
   forget(gardenId: string): void;
 }
 
-interface CachedBox extends BoxReading {
-  readonly stamp: string;
-  readonly isStampProof: boolean;
+/** @param isSure false: also checks what the directory's stat does not show, the size of a body and the signal */
+type ReadCitizenBox = (gardenId: string, isSure: boolean) => BoxReading;
+
+interface CachedBox {
+  readonly reading: BoxReading;
+  readonly stamp: Stamp;
 }
 
 const NO_BOX: BoxReading = { box: { is: 'none' }, errors: [] };
+/** Most boxes are empty most of the time, so they share one object for each state of the signal that occurs often. */
+const EMPTY = { is: 'box', messages: [], unread: [], errors: [] } as const;
+const EMPTY_BOX: BoxReading = { box: { ...EMPTY, signal: null }, errors: [] };
+const EMPTY_ARMED_BOX: BoxReading = { box: { ...EMPTY, signal: '' }, errors: [] };
 
 export function createBoxReader(disk: Disk, mailbox: string, now: () => Instant): BoxReader {
+  /** Only readings whose stamp proves that nothing changed since. */
   const cache = new Map<string, CachedBox>();
 
-  function read(gardenId: string, at: Instant): BoxReading | CachedBox {
+  function readAnew(gardenId: string, at: Instant): BoxReading {
+    cache.delete(gardenId);
     const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));
     if (statResult.is === 'absent') return NO_BOX;
     const box = readBox(disk, mailbox, gardenId);
     if (box.is === 'refused') listNames(disk, mailbox); // throws when the store is the cause, and not this box
     const errors = box.is === 'box' ? [...box.errors, ...findReceiptErrors(gardenId)] : [];
     if (box.is === 'refused') errors.push({ filename: '', message: box.why });
-    const reading = {
+    const reading = shareEmpty({
       box,
       errors: errors.map(({ filename, message }) => ({
         filename: filename === '' ? gardenId : `${gardenId}/${filename}`,
         message,
       })),
-    };
-    if (statResult.is !== 'stat' || box.is !== 'box') return reading;
-    return { ...reading, stamp: toStamp(statResult.stat), isStampProof: isStampProof(statResult.stat, at) };
+    });
+    if (statResult.is === 'stat' && box.is === 'box' && isStampProof(statResult.stat, at))
+      cache.set(gardenId, { reading, stamp: toStamp(statResult.stat) });
+    return reading;
   }
 
   function findReceiptErrors(gardenId: string): readonly Defect[] {
@@ -273,21 +283,26 @@ export function createBoxReader(disk: Disk, mailbox: string, now: () => Instant)
   }
 
   return {
-    read(gardenId, isSure) {
+    open() {
       const mailboxStat = readStat(disk, mailbox);
       if (mailboxStat !== null && mailboxStat.kind !== 'directory') listNames(disk, mailbox); // a link to a directory is accepted
-      const known = cache.get(gardenId);
-      if (isSure && known?.isStampProof === true) {
-        const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));
-        if (statResult.is === 'stat' && toStamp(statResult.stat) === known.stamp) return known;
-      }
-      const reading = read(gardenId, now());
-      if ('stamp' in reading) cache.set(gardenId, reading);
-      else cache.delete(gardenId);
-      return reading;
+      return (gardenId, isSure) => {
+        const known = isSure ? cache.get(gardenId) : undefined;
+        if (known !== undefined) {
+          const statResult = tryStat(disk, toBoxPath(mailbox, gardenId));
+          if (statResult.is === 'stat' && isSameStamp(statResult.stat, known.stamp)) return known.reading;
+        }
+        return readAnew(gardenId, now());
+      };
     },
     forget: (gardenId) => void cache.delete(gardenId),
   };
+}
+
+function shareEmpty(reading: BoxReading): BoxReading {
+  const { box, errors } = reading;
+  if (box.is !== 'box' || box.messages.length > 0 || box.errors.length > 0 || errors.length > 0) return reading;
+  return box.signal === null ? EMPTY_BOX : box.signal === '' ? EMPTY_ARMED_BOX : reading;
 }
 
 /** `state.json` of a mailbox: the last time of each stage of a message (garden contract 2). */

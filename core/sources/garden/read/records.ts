@@ -32,7 +32,7 @@ const NOTHING: RecordListing = { records: [], errors: [], byId: new Map() };
 
 interface CachedRecord {
   /** Null when the file may have changed since without getting another stamp. */
-  readonly stamp: string | null;
+  readonly stamp: Stamp | null;
   readonly entry: NamedRecord | Defect;
 }
 
@@ -40,7 +40,8 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
   const never = new AbortController().signal;
   let files = new Map<string, CachedRecord>();
   let last = NOTHING;
-  let known: { readonly stamp: string; readonly isStampProof: boolean } | null = null;
+  /** The directory as it was read last; its stamp is null when there was none. */
+  let known: { readonly stamp: Stamp | null; readonly isStampProof: boolean } | null = null;
   let doubtAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<RecordListing> | null = null;
   let next: Promise<RecordListing> | null = null;
@@ -48,9 +49,9 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
   async function readAnew(): Promise<RecordListing> {
     const at = clock.now();
     const sessionsStat = readStat(disk, sessions);
-    const stamp = sessionsStat === null ? '' : toStamp(sessionsStat);
+    const stamp = sessionsStat === null ? null : toStamp(sessionsStat);
     const isDoubted = clock.monotonic() >= doubtAt;
-    if (!isDoubted && known !== null && known.stamp === stamp && known.isStampProof) return last;
+    if (!isDoubted && known?.isStampProof === true && isSameDirectory(known.stamp, stamp)) return last;
     const owners = readOwners(disk, sessions);
     const before = files;
     const after = new Map<string, CachedRecord>();
@@ -64,7 +65,7 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
       const fileStamp = isOld ? toStamp(stat) : null;
       areStampsProof &&= isOld;
       const was = before.get(filename);
-      if (was !== undefined && fileStamp !== null && was.stamp === fileStamp) {
+      if (was !== undefined && was.stamp !== null && fileStamp !== null && isSameStamp(was.stamp, fileStamp)) {
         after.set(filename, was);
         continue;
       }
@@ -133,9 +134,21 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
   };
 }
 
+/** Whether both are the same directory, or both are missing. */
+export function isSameDirectory(a: Stamp | null, b: Stamp | null): boolean {
+  return a === null || b === null ? a === b : isSameStamp(a, b);
+}
+
 /** Two equal stamps mean the same file or directory, without any change in between that the disk reports. */
-export function toStamp({ dev, ino, size, ctimeMs }: Stat): string {
-  return `${dev}:${ino}:${size}:${ctimeMs}`;
+export type Stamp = Pick<Stat, 'dev' | 'ino' | 'size' | 'ctimeMs'>;
+
+export function toStamp({ dev, ino, size, ctimeMs }: Stat): Stamp {
+  return { dev, ino, size, ctimeMs };
+}
+
+/** Compares numbers and builds no text, because a store has thousands of files and each is compared every minute. */
+export function isSameStamp(a: Stamp, b: Stamp): boolean {
+  return a.ctimeMs === b.ctimeMs && a.ino === b.ino && a.size === b.size && a.dev === b.dev;
 }
 
 /** How coarse the disk's clock may be, and how far it may be behind ours. */
