@@ -137,7 +137,8 @@ export function createLocalNumbersService(
     const open = decisions.list({ persona: null, onlyOpen: true, limit: MOST_DECISIONS }).toReversed();
     gates = options.gates(open.map(({ persona }) => persona));
     for (const name of [...before.keys(), ...gates.keys()]) changed.add(name);
-    const known = new Set(board.snapshot().personas.map(({ id }) => id));
+    // Without a question nobody's name is looked up, and no snapshot of thousands of personas is made for it.
+    const known = new Set(open.length === 0 ? [] : board.snapshot().personas.map(({ id }) => id));
     // Whoever asks may be known by its bare name as the persona of another hive.
     const whoAsks = (name: string): PersonaId => (known.has(name) ? name : toPersonaId(name));
     board.put({

@@ -43,7 +43,8 @@ export function addArrived(
 export function updateCounts(
   draft: PolicyDraft,
   persona: PersonaState,
-  { unread, urgent, at }: { readonly unread: Count; readonly urgent: Count; readonly at: Instant },
+  { unread, urgent }: { readonly unread: Count; readonly urgent: Count },
+  at: Instant,
 ): PersonaState {
   const read = isZero(unread) && persona.mail.is === 'news';
   const urgency = computeUrgency(persona, isZero(unread) ? exactly(0) : urgent, draft.at, at);

@@ -42,9 +42,11 @@ export function handleDown(draft: PolicyDraft, persona: PersonaState, since: Ins
   if (!before.includes(key)) addToOutage(draft, key, toCause(fault, persona.source, persona.id), since, fault, []);
 }
 
+const UP: PersonaState['health'] = { is: 'up' };
+
 export function handleUp(draft: PolicyDraft, persona: PersonaState): void {
   if (persona.health.is === 'up') return;
-  draft.setPersona({ ...persona, health: { is: 'up' } });
+  draft.setPersona({ ...persona, health: UP });
   for (const key of listCauses(persona)) removeFromOutage(draft, key, true);
 }
 

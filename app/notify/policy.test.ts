@@ -106,7 +106,7 @@ test('a banner that a person closed is done with: the next one counts from there
 test('urgent mail says so, and is still not critical', () => {
   const scene = new Scene();
   scene.join('ada');
-  scene.facts({ is: 'counted', at: scene.at, persona: 'ada', unread: exactly(1), urgent: exactly(1) });
+  scene.count('ada', 1, 1);
   scene.deliver('ada', 'now!');
   assert.deepEqual(scene.transcript, ['0s show [high] ada: 1 new, urgent | bob: now!']);
 });

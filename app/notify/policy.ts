@@ -1,6 +1,6 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { Event, MailEvent } from '../../core/events/index.ts';
-import { type Instant, parseIso } from '../../core/model/index.ts';
+import { type Instant, parseIso, UNKNOWN } from '../../core/model/index.ts';
 import type { Notification, NotificationKey } from './channels/index.ts';
 import * as decisions from './decisions.ts';
 import { PolicyDraft } from './draft.ts';
@@ -181,6 +181,12 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'joined':
       outage.addPersona(draft, toPersonaState(fact, draft.findPersona(fact.persona)));
       return;
+    case 'counted':
+      for (const entry of fact.counts) {
+        const persona = draft.findPersona(entry.persona);
+        if (persona !== undefined) mail.updateCounts(draft, persona, entry, fact.at);
+      }
+      return;
     case 'muted':
       if (fact.persona === null) draft.set({ paused: fact.until });
       else draft.setMuted(fact.persona, fact.until);
@@ -195,10 +201,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
       draft.dropPersona(persona.id);
       return;
     case 'polled':
-      outage.handleUp(draft, mail.updateCounts(draft, persona, fact));
-      return;
-    case 'counted':
-      mail.updateCounts(draft, persona, fact);
+      outage.handleUp(draft, mail.updateCounts(draft, persona, fact, fact.at));
       return;
     case 'failed':
       if (fact.health.is === 'down') outage.handleDown(draft, persona, fact.health.since, fact.fault);
@@ -221,6 +224,10 @@ function fold(draft: PolicyDraft, fact: Fact): void {
   }
 }
 
+// Shared by thousands of personas.
+const UNSEEN: PersonaState['health'] = { is: 'unseen', causes: [] };
+const NO_NEWS: PersonaState['mail'] = { is: 'quiet', shownAt: null };
+
 function toPersonaState(fact: Extract<Fact, { is: 'joined' }>, before: PersonaState | undefined): PersonaState {
   const label = fact.label.slice(0, NAME_POINTS * 4);
   const canMarkRead = fact.canMarkRead === true;
@@ -229,11 +236,10 @@ function toPersonaState(fact: Extract<Fact, { is: 'joined' }>, before: PersonaSt
     id: fact.persona,
     source: fact.source,
     label,
-    unread: { is: 'unknown' },
+    unread: UNKNOWN,
     urgency: { known: null, unannounced: 0, roseAt: fact.at, firstAt: null },
     canMarkRead,
-    health: { is: 'unseen', causes: [] },
-    mail: { is: 'quiet', shownAt: null },
+    ...{ health: UNSEEN, mail: NO_NEWS },
   };
 }
 

@@ -218,6 +218,27 @@ test('mail on the board is a banner; a click opens its persona, with the token, 
   assert.equal(desktop.calls.at(-1), 'show ada: 1 new', 'what was clicked is not counted again');
 });
 
+test('counts that a pending list repeats count again once something else came of the persona', async (t) => {
+  const { clock, desktop, start } = rig(t);
+  const board = start();
+  const read = [{ persona: 'ada', unread: exactly(0), urgent: exactly(0) }];
+  const repeatList = async (): Promise<void> => {
+    board.put({ is: 'counted', at: clock.now(), counts: read });
+    await clock.advance(10);
+  };
+  join_(board, clock, 'ada');
+  mail(board, clock, 'ada', 1);
+  await clock.advance(10);
+  await repeatList();
+  assert.deepEqual(desktop.calls, ['show ada: 1 new', 'withdraw mail:ada']);
+  await repeatList();
+  await clock.advance(40_000);
+  mail(board, clock, 'ada', 2);
+  await clock.advance(10);
+  await repeatList();
+  assert.deepEqual(desktop.calls.slice(2), ['show ada: 1 new', 'withdraw mail:ada']);
+});
+
 test('what the desktop says of itself is on the board', async (t) => {
   const { clock, desktop, lines, start } = rig(t);
   const board = start();

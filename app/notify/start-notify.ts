@@ -6,7 +6,14 @@ import {
   type Snapshot,
   type Until,
 } from '../../core/board/index.ts';
-import { FAULTS, Fault, type FaultCode, type Instant, type PersonaId } from '../../core/model/index.ts';
+import {
+  FAULTS,
+  Fault,
+  type FaultCode,
+  type Instant,
+  type PersonaCounts,
+  type PersonaId,
+} from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import { Announcer, formatChannelState } from './announcer.ts';
 import type { ConfiguredChannel, NotificationAction } from './channels/index.ts';
@@ -68,6 +75,8 @@ class Notify implements Notifications {
   /** The decisions of the last fact; null before the first one. */
   #asked: readonly OpenDecision[] | null = null;
   #waiting: Fact[] = [];
+  /** The counts of each persona of which no later fact came. */
+  readonly #counts = new Map<PersonaId, PersonaCounts>();
   #flush: Disposable | null = null;
   #isOpen = false;
 
@@ -105,10 +114,27 @@ class Notify implements Notifications {
   /** Gathers facts, so that a storm is one decision and 60 failing personas are one cause. */
   #hear(fact: Fact): void {
     if (fact.is === 'surface' || fact.is === 'reported' || !this.#isOpen) return;
+    if (fact.is === 'counted') {
+      this.#hearCounts(fact);
+      return;
+    }
+    if ('persona' in fact && fact.persona !== null) this.#counts.delete(fact.persona);
     if (fact.is === 'decisions') {
       if (this.#asked !== null && isSameValue(this.#asked, fact.decisions)) return;
       this.#asked = fact.decisions;
     }
+    this.#gather(fact);
+  }
+
+  /** Drops the counts that were the last news of their persona, as nearly all are that a list of thousands repeats. */
+  #hearCounts(fact: Extract<Fact, { is: 'counted' }>): void {
+    const counts = fact.counts.filter((entry) => this.#counts.get(entry.persona) !== entry);
+    if (counts.length === 0) return;
+    for (const entry of counts) this.#counts.set(entry.persona, entry);
+    this.#gather({ ...fact, counts });
+  }
+
+  #gather(fact: Fact): void {
     this.#waiting.push(fact);
     this.#flush ??= this.#clock.after(GATHER_MS, () => {
       const deliveredCount = this.#waiting.reduce((n, { is }) => n + (is === 'delivered' ? 1 : 0), 0);
@@ -202,7 +228,7 @@ function toSnapshotFacts(snapshot: Snapshot, at: Instant): Fact[] {
       const { health, agentState, cursor } = p;
       facts.push({ is: 'polled', at, persona, health, unread, urgent, agentState, cursor });
     } else {
-      facts.push({ is: 'counted', at, persona, unread, urgent });
+      facts.push({ is: 'counted', at, counts: [{ persona, unread, urgent }] });
     }
   }
   for (const { key, scope, message, personas } of snapshot.causes) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Board, Fact } from '../../core/board/index.ts';
 import { formatList } from '../../core/format/index.ts';
-import type { PersonaId } from '../../core/model/index.ts';
+import type { PersonaCounts, PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { answerJson, HttpRefusal } from './answer.ts';
 
@@ -94,11 +94,15 @@ export function followLoops(board: Board, clock: Clock): Loops {
   const tally = { polls: 0, failures: 0, events: new Map<string, number>() };
   let hasBegun = false;
 
-  const markTried = (persona: PersonaId): void => {
+  const markTried = (persona: PersonaId, at = clock.monotonic()): void => {
     const attempt = tries.get(persona);
     if (attempt === undefined) return;
-    attempt.last = clock.monotonic();
+    attempt.last = at;
     attempt.tried = true;
+  };
+  const markAllTried = (counts: readonly PersonaCounts[]): void => {
+    const at = clock.monotonic();
+    for (const { persona } of counts) markTried(persona, at);
   };
   const follow = (fact: Fact): void => {
     switch (fact.is) {
@@ -118,6 +122,8 @@ export function followLoops(board: Board, clock: Clock): Loops {
         markTried(fact.persona);
         break;
       case 'counted':
+        markAllTried(fact.counts);
+        break;
       case 'held':
         markTried(fact.persona);
         break;

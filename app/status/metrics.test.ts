@@ -75,7 +75,8 @@ describe('metrics', () => {
     rig.join('ada');
     const before = [...(await scrape(rig)).keys()];
     assert.ok(!before.some((key) => /^hivebar_(persona_|unread|urgent)/.test(key)), String(before));
-    rig.board.put({ is: 'counted', at: Date.now(), persona: 'ada', unread: { is: 'atLeast', n: 4 }, urgent: UNKNOWN });
+    const counts = [{ persona: 'ada', unread: { is: 'atLeast', n: 4 }, urgent: UNKNOWN }] as const;
+    rig.board.put({ is: 'counted', at: Date.now(), counts });
     const least = await scrape(rig);
     assert.deepEqual(
       [

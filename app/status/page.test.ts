@@ -282,7 +282,7 @@ test('numbers that are old say so', async (t) => {
   rig.join('ada');
   const at = Date.now() - 300_000;
   const counts = { unread: { is: 'exact', n: 2 }, urgent: { is: 'exact', n: 0 } } as const;
-  rig.board.put({ is: 'counted', at, persona: 'ada', ...counts });
+  rig.board.put({ is: 'counted', at, counts: [{ persona: 'ada', ...counts }] });
   const opened = await open(t, rig);
   if (opened === null) return;
   assert.match(

@@ -1,8 +1,9 @@
-import type { Board, Snapshot } from '../../core/board/index.ts';
+import type { Board, PersonaView, Snapshot } from '../../core/board/index.ts';
+import type { Instant } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import { type Service, whileNeeded } from '../../core/services/index.ts';
 import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
-import { redactLine, toWire } from './to-wire.ts';
+import { redactLine, toPersonaWire, toWire } from './to-wire.ts';
 import type { StatusWire } from './wire.ts';
 
 /** The part of the outbox that a follower needs. */
@@ -248,6 +249,7 @@ function formatGreeting(at: string | null, gap: string | null): string {
 
 /** The current status, computed once for all readers: `/status.json`, page and stream. */
 export interface CurrentStatus {
+  /** Made when it is first asked for, because most readers want the bytes. */
   readonly wire: StatusWire;
   /** `wire` as JSON. */
   readonly body: string;
@@ -259,8 +261,19 @@ export interface CurrentStatus {
 
 /** A body older than this is written again even if nothing happened, so that `generatedAt` is the time of the answer. */
 const MAX_AGE_MS = 1000;
+const NO_PERSONAS = '"personas":[]';
 
-/** Writes the status at most once per board change, however many readers ask. `run` makes the ETags of different runs differ. */
+/** The JSON of a status, in the parts that are compared with the status before. */
+interface StatusText {
+  /** Everything but the personas, without the time of writing. */
+  readonly frame: string;
+  readonly personas: readonly string[];
+}
+
+/**
+ * Writes the status at most once per board change, however many readers ask. `run` makes the ETags of different runs differ. The
+ * text of a persona is written once for as long as it looks the same, because there may be thousands of them.
+ */
 export function createCurrentStatus(options: {
   readonly board: Board;
   readonly clock: Clock;
@@ -268,24 +281,50 @@ export function createCurrentStatus(options: {
   readonly port: () => number;
   readonly run: string;
 }): () => CurrentStatus {
-  let cached: { snapshot: Snapshot; at: number; content: string; n: number; current: CurrentStatus } | null = null;
+  const texts = new WeakMap<PersonaView, string>();
+  let cached: { snapshot: Snapshot; at: number; text: StatusText; n: number; current: CurrentStatus } | null = null;
+
+  function formatPersona(view: PersonaView, now: Instant): string {
+    const known = texts.get(view);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(toPersonaWire(view, now));
+    if (view.muted.is !== 'at') texts.set(view, text); // a mute ends by time alone
+    return text;
+  }
+
   return () => {
     const snapshot = options.board.snapshot();
     const at = options.clock.monotonic();
     if (cached !== null && cached.snapshot === snapshot && at - cached.at < MAX_AGE_MS) return cached.current;
-    const wire = toWire(snapshot, { now: options.clock.now(), version: options.version, port: options.port() });
-    const body = JSON.stringify(wire);
-    const content = body.replace(wire.generatedAt, ''); // the first match is the value of `generatedAt`
-    const n = cached === null ? 0 : cached.content === content ? cached.n : cached.n + 1;
-    cached = {
-      snapshot,
-      at,
-      content,
-      n,
-      current: { wire, body, bytes: Buffer.from(body), etag: `"${options.run}.${n}"` },
+    const meta = { now: options.clock.now(), version: options.version, port: options.port() };
+    const frame = toWire({ ...snapshot, personas: [] }, meta);
+    const frameText = JSON.stringify(frame);
+    const personas = snapshot.personas.map((view) => formatPersona(view, meta.now));
+    // The key of the list is the first text of this kind: within a string its quotation marks would be escaped.
+    const body = frameText.replace(NO_PERSONAS, () => `"personas":[${personas.join(',')}]`);
+    const text = { frame: frameText.replace(frame.generatedAt, ''), personas }; // the first match is the value of `generatedAt`
+    const n = cached === null ? 0 : isSameText(cached.text, text) ? cached.n : cached.n + 1;
+    let wire: StatusWire | null = null;
+    const current: CurrentStatus = {
+      get wire() {
+        wire ??= toWire(snapshot, meta);
+        return wire;
+      },
+      body,
+      bytes: Buffer.from(body),
+      etag: `"${options.run}.${n}"`,
     };
-    return cached.current;
+    cached = { snapshot, at, text, n, current };
+    return current;
   };
+}
+
+function isSameText(a: StatusText, b: StatusText): boolean {
+  return (
+    a.frame === b.frame &&
+    a.personas.length === b.personas.length &&
+    a.personas.every((text, i) => text === b.personas[i])
+  );
 }
 
 /** Returns whether an `If-None-Match` header names this tag, weak or strong (RFC 9110, 13.1.2). */

@@ -221,7 +221,7 @@ test('property: whatever is known, what is emitted fits the schema', () => {
 
 test('F2 how well the urgent number is known stands beside it', () => {
   const counted = (persona: string, urgent: Count): Fact => ({
-    ...{ is: 'counted', at: NOW, persona, unread: exactly(3), urgent },
+    ...{ is: 'counted', at: NOW, counts: [{ persona, unread: exactly(3), urgent }] },
   });
   const wire = createWire(joined('ada'), joined('bo'), counted('ada', exactly(1)), counted('bo', { is: 'unknown' }));
   valid(wire);

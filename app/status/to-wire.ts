@@ -64,7 +64,8 @@ export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): St
   };
 }
 
-function toPersonaWire(view: PersonaView, now: Instant): PersonaWire {
+/** Converts one persona. Only the end of a mute depends on `now`. */
+export function toPersonaWire(view: PersonaView, now: Instant): PersonaWire {
   return {
     id: view.id,
     stem: view.stem,

@@ -32,7 +32,16 @@ export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: T
       driver.show(model);
     }
     const next = computeNextChange(snapshot, now);
-    byTime = next === null ? null : clock.after(Math.min(next - now, REDRAW_MS), changed);
+    if (next !== null) waitForTime(now, next);
+  };
+
+  /** Draws at `next`. In between it only looks at the clock, because the machine may have slept, or the clock was set back. */
+  const waitForTime = (drawn: Instant, next: Instant): void => {
+    byTime = clock.after(Math.min(next - clock.now(), REDRAW_MS), () => {
+      const now = clock.now();
+      if (now < next && now >= drawn) waitForTime(drawn, next);
+      else changed();
+    });
   };
 
   const changed = (): void => {

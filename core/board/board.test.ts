@@ -116,7 +116,7 @@ test('a look shows at once what was counted, when, and from when on it is old', 
 
 test('a pending list moves the counts and nothing else', () => {
   const board = createBoardOfFacts(join('ada'), poll('ada', 1, 3), down('ada', 2));
-  board.put({ is: 'counted', at: 3, persona: 'ada', unread: exactly(7), urgent: exactly(2) });
+  board.put({ is: 'counted', at: 3, counts: [{ persona: 'ada', unread: exactly(7), urgent: exactly(2) }] });
   const ada = only(board.snapshot());
   assert.equal(ada.health.is, 'down');
   assert.deepEqual(ada.urgent, exactly(2));
@@ -384,7 +384,7 @@ const anyFact: fc.Arbitrary<Fact> = fc.oneof(
   fc.tuple(name, fc.nat(50), count).map(([n, at, unread]): Fact => ({ ...poll(n, at, 0), unread }) as Fact),
   fc
     .tuple(name, fc.nat(50), count)
-    .map(([persona, at, unread]): Fact => ({ is: 'counted', at, persona, unread, urgent: unread })),
+    .map(([persona, at, unread]): Fact => ({ is: 'counted', at, counts: [{ persona, unread, urgent: unread }] })),
   fc.tuple(name, fc.nat(50), fc.constantFrom('h1', 'h2')).map(([n, at, key]) => down(n, at, refused(key))),
   fc.tuple(name, fc.nat(50)).map(([persona, at]): Fact => ({ is: 'held', at, persona, fault: refused('disk') })),
   fc.tuple(name, fc.nat(50), fc.nat(99)).map(([n, at, id]) => mail(n, at, id)),
@@ -440,11 +440,17 @@ function play(model: Map<string, Dumb>, fact: Fact): void {
   if (fact.is === 'joined' && !model.has(fact.persona)) {
     model.set(fact.persona, { unread: UNKNOWN, health: 'unseen', key: null, held: false, last: null });
   }
+  if (fact.is === 'counted') {
+    for (const { persona, unread } of fact.counts) {
+      const known = model.get(persona);
+      if (known !== undefined) known.unread = unread;
+    }
+  }
   if (!('persona' in fact) || fact.persona === null) return;
   const expected = model.get(fact.persona);
   if (expected === undefined) return;
   if (fact.is === 'left') model.delete(fact.persona);
-  if (fact.is === 'polled' || fact.is === 'counted') expected.unread = fact.unread;
+  if (fact.is === 'polled') expected.unread = fact.unread;
   if (fact.is === 'polled') Object.assign(expected, { health: 'up', key: null });
   if (fact.is === 'failed') Object.assign(expected, { health: 'down', key: fact.fault.scope.key });
   if (fact.is === 'held') expected.held = true;

@@ -38,6 +38,8 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
   let news: Fact[] = [];
   let rev = 0;
   let snapshot: Snapshot | null = null;
+  /** The last snapshot, from which the next one takes whoever did not change. */
+  let shown: ShownBoard | null = null;
   /** The state that `rev` counts. `announced` is the `rev` that the `changes` listeners got last. */
   let counted = EMPTY_BOARD;
   let announced = 0;
@@ -100,7 +102,8 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
     snapshot: () => {
       if (snapshot !== null) return snapshot;
       foldPending();
-      snapshot = toSnapshot(state, state.now, rev);
+      snapshot = toSnapshot(state, state.now, rev, shown);
+      shown = { cells: state.personas, snapshot };
       return snapshot;
     },
     facts: (listener) => addListener(onFact, listener),
@@ -109,9 +112,21 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
   return board;
 }
 
-/** Converts the board to a snapshot. Pure; a mute that has run out by `now` is shown as none. */
-export function toSnapshot(state: BoardState, now: Instant, rev: number): Snapshot {
-  const personas = state.personas.map((cell) => toPersonaView(cell, now));
+/** A snapshot and the cells that it was made from, in the same order. */
+interface ShownBoard {
+  readonly cells: readonly PersonaCell[];
+  readonly snapshot: Snapshot;
+}
+
+/**
+ * Converts the board to a snapshot. Pure; a mute that has run out by `now` is shown as none. A persona that looks as in `before` is
+ * the same object, mostly at the same place of the list.
+ */
+export function toSnapshot(state: BoardState, now: Instant, rev: number, before: ShownBoard | null = null): Snapshot {
+  const personas = state.personas.map((cell, i) => {
+    const known = before?.cells[i] === cell ? before.snapshot.personas[i] : undefined;
+    return known?.muted === endSilence(cell.view.muted, now) ? known : toPersonaView(cell, now);
+  });
   const shownPersonas = personas.filter((persona) => !persona.hidden);
   const counted = state.personas.flatMap(({ view, isEcho }) => (view.hidden || isEcho ? [] : [view]));
   let up = 0;
@@ -149,8 +164,10 @@ function findShownDecisions({ decisions, hidden }: BoardState): readonly OpenDec
   return decisions.filter(({ persona }) => !hidden.has(persona));
 }
 
+const NEVER: Until = { is: 'never' };
+
 function endSilence(until: Until, now: Instant): Until {
-  return until.is === 'at' && until.at <= now ? { is: 'never' } : until;
+  return until.is === 'at' && until.at <= now ? NEVER : until;
 }
 
 function toPersonaView({ view, asOf, staleAfter }: PersonaCell, now: Instant): PersonaView {

@@ -1,5 +1,5 @@
 import type { Event } from '../events/index.ts';
-import type { AgentState, Count, Fault, Health, Instant, PersonaId, SourceId } from '../model/index.ts';
+import type { AgentState, Count, Fault, Health, Instant, PersonaCounts, PersonaId, SourceId } from '../model/index.ts';
 import type { OpenDecision, ReportedValues, Until } from './snapshot.ts';
 
 /** One thing that became true. Board, notifications and history are made only from facts. */
@@ -38,14 +38,8 @@ export type Fact =
       /** Mail up to this id was delivered. Later deliveries move it on. */
       readonly cursor: number | null;
     }
-  /** Counts without a full poll, from the pending list. */
-  | {
-      readonly is: 'counted';
-      readonly at: Instant;
-      readonly persona: PersonaId;
-      readonly unread: Count;
-      readonly urgent: Count;
-    }
+  /** Counts without a full poll: what one answer of a pending list says of the personas that it leads to no poll of. */
+  | { readonly is: 'counted'; readonly at: Instant; readonly counts: readonly PersonaCounts[] }
   | {
       readonly is: 'failed';
       readonly at: Instant;

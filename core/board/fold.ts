@@ -5,6 +5,7 @@ import {
   type Health,
   type Instant,
   isSameCount,
+  type PersonaCounts,
   type PersonaId,
   parseIso,
   parseTimestamp,
@@ -133,7 +134,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
       change(draft, fact.persona, (cell) => applyPolled(cell, fact));
       break;
     case 'counted':
-      change(draft, fact.persona, (cell) => applyCounted(cell, fact));
+      countAll(draft, fact);
       break;
     case 'failed':
       change(draft, fact.persona, (cell) => applyFailed(cell, fact));
@@ -322,11 +323,25 @@ function show(cell: PersonaCell, values: Partial<CellView>): PersonaCell {
 
 type Polled = Extract<Fact, { is: 'polled' }>;
 
-function applyCounted(cell: PersonaCell, fact: Extract<Fact, { is: 'counted' }>): PersonaCell {
-  const { unread, urgent } = fact;
+/** A list mostly names the personas in the order of the board, so each is looked for just behind the one before. */
+function countAll(draft: BoardDraft, { at, counts }: Extract<Fact, { is: 'counted' }>): void {
+  let next = 0;
+  for (const entry of counts) {
+    const index =
+      draft.personas[next]?.view.id === entry.persona
+        ? next
+        : findPlace(draft.personas, entry.persona, getPersonaId).index;
+    const cell = draft.personas[index];
+    if (cell === undefined || cell.view.id !== entry.persona) continue;
+    draft.personas[index] = applyCounted(cell, entry, at);
+    next = index + 1;
+  }
+}
+
+function applyCounted(cell: PersonaCell, { unread, urgent }: PersonaCounts, at: Instant): PersonaCell {
   const isQuiet = isSameCount(cell.view.unread, unread) && isSameCount(cell.view.urgent, urgent);
   const view = isQuiet ? cell.view : { ...cell.view, unread, urgent };
-  return { ...cell, view, asOf: fact.at, staleAfter: fact.at + cell.staleAfterMs };
+  return { ...cell, view, asOf: at, staleAfter: at + cell.staleAfterMs };
 }
 
 function applyPolled(cell: PersonaCell, fact: Polled): PersonaCell {

@@ -221,7 +221,10 @@ async function obey(command: Command, model: Model, real: Real): Promise<void> {
       return;
     }
     case 'count':
-      real.hear(command.persona, model.now, { is: 'counted', ...LEVELS(command.unread) });
+      real.hear(command.persona, model.now, {
+        is: 'counted',
+        counts: [{ persona: command.persona, ...LEVELS(command.unread) }],
+      });
       if (before !== null) set(command.persona, { ...before, unread: command.unread });
       return;
     case 'fail':

@@ -121,7 +121,7 @@ describe('levels and states', () => {
         await run.advance(MINUTE);
         run.polled('ada', 3);
       }
-      run.hear({ is: 'counted', at: run.now(), persona: 'ada', unread: UNKNOWN, urgent: UNKNOWN });
+      run.hear({ is: 'counted', at: run.now(), counts: [{ persona: 'ada', unread: UNKNOWN, urgent: UNKNOWN }] });
       await run.advance(MINUTE);
       run.polled('ada', 0);
       await run.advance(MINUTE);
@@ -238,7 +238,7 @@ describe('time that nobody watched is unknown', () => {
     await run.advance(4 * MINUTE);
     assert.deepEqual(spans(run, 'ada'), ['unknown 25', 'up 10', 'unknown 21', 'up 4']);
     assert.deepEqual(spans(run, 'bo'), ['unknown 25', 'up 10', 'unknown 25']);
-    run.hear({ is: 'counted', at: run.now(), persona: 'bo', unread: exactly(1), urgent: exactly(0) });
+    run.hear({ is: 'counted', at: run.now(), counts: [{ persona: 'bo', unread: exactly(1), urgent: exactly(0) }] });
     await run.advance(MINUTE);
     assert.deepEqual(spans(run, 'bo'), ['unknown 24', 'up 10', 'unknown 25', 'up 1']);
   });

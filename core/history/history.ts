@@ -1,4 +1,4 @@
-import type { Count, Fault, Health, Instant, PersonaId, Scope, SourceId } from '../model/index.ts';
+import type { Count, Fault, Health, Instant, PersonaCounts, PersonaId, Scope, SourceId } from '../model/index.ts';
 import type { Service } from '../services/index.ts';
 
 /** The history of all personas, stored in a database. It is derived from facts and may be deleted at any time. */
@@ -114,8 +114,23 @@ export function createTimeline(): Timeline {
     return newPoints;
   };
 
+  const hearCounts = ({ persona, unread, urgent }: PersonaCounts, at: Instant): void => {
+    const track = tracks.get(persona);
+    if (track === undefined) return;
+    const { values } = track;
+    if (values.unread !== toNumber(unread) || values.urgent !== toNumber(urgent))
+      track.values = { ...values, ...toLevels({ unread, urgent }) };
+    else if (track.heard) return; // most of a list is as it was, and so is the last point
+    track.heard = true;
+    addPoint(persona, track, at);
+  };
+
   return {
     hear(fact, at) {
+      if (fact.is === 'counted') {
+        for (const entry of fact.counts) hearCounts(entry, at);
+        return;
+      }
       if (!('persona' in fact)) return;
       const track = tracks.get(fact.persona);
       if (track === undefined) {
@@ -127,9 +142,6 @@ export function createTimeline(): Timeline {
       switch (fact.is) {
         case 'polled':
           track.values = { ...toLevels(fact), state: toHistoryState(fact.health) };
-          break;
-        case 'counted':
-          track.values = { ...before, ...toLevels(fact) };
           break;
         case 'failed': {
           const state = toHistoryState(fact.health);
@@ -170,8 +182,8 @@ export function createTimeline(): Timeline {
   };
 }
 
-function toLevels(fact: Extract<HistoryFact, { is: 'polled' | 'counted' }>): Omit<PointValues, 'state'> {
-  return { unread: toNumber(fact.unread), urgent: toNumber(fact.urgent) };
+function toLevels({ unread, urgent }: Pick<PersonaCounts, 'unread' | 'urgent'>): Omit<PointValues, 'state'> {
+  return { unread: toNumber(unread), urgent: toNumber(urgent) };
 }
 
 /** One thing that became true of one persona. */
@@ -184,7 +196,7 @@ interface PersonaFact {
 export type HistoryFact =
   | ({ readonly is: 'joined' | 'left' | 'delivered' } & PersonaFact)
   | ({ readonly is: 'polled'; readonly health: Health; readonly unread: Count; readonly urgent: Count } & PersonaFact)
-  | ({ readonly is: 'counted'; readonly unread: Count; readonly urgent: Count } & PersonaFact)
+  | { readonly is: 'counted'; readonly at: Instant; readonly counts: readonly PersonaCounts[] }
   | ({ readonly is: 'failed'; readonly health: Health; readonly fault: Fault } & PersonaFact)
   | ({ readonly is: 'held'; readonly fault: Fault } & PersonaFact)
   | ({ readonly is: 'published'; readonly fault: Fault | null } & PersonaFact)

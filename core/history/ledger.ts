@@ -57,8 +57,8 @@ const MOST_UNSAVED = 1000;
 
 export function createOutageLedger(): OutageLedger {
   const open = new Map<string, Outage>();
-  /** The key under which each member has a problem; null: it is known to have none. */
-  const verdicts = new Map<string, string | null>();
+  /** The key under which a member has a problem. Members without one are not here, because they may be thousands. */
+  const verdicts = new Map<string, string>();
   /** Inherited members without a fact so far, and when they were last seen. */
   const unheard = new Map<
     string,
@@ -104,11 +104,13 @@ export function createOutageLedger(): OutageLedger {
   };
   /** Records which problem a member has now; null: none. */
   const judge = (member: OutageMember, fault: Fault | null, at: Instant, since: Instant = at): void => {
+    if (fault === null && verdicts.size === 0 && unheard.size === 0) return;
     const id = toMemberId(member);
     const before = verdicts.get(id) ?? unheard.get(id)?.key ?? null;
     const key = fault?.scope.key ?? null;
     unheard.delete(id);
-    verdicts.set(id, key);
+    if (key === null) verdicts.delete(id);
+    else verdicts.set(id, key);
     if (before === key) return;
     // into the new outage first, so that an outage never closes and opens again within one fact
     if (fault !== null) add(member, fault, since);
@@ -133,10 +135,7 @@ export function createOutageLedger(): OutageLedger {
         case 'source':
           return judge({ why: 'source', name: fact.source }, fact.fault, at);
         case 'left':
-          for (const why of ['failed', 'held', 'behind'] as const) {
-            judge({ why, name: fact.persona }, null, at);
-            verdicts.delete(toMemberId({ why, name: fact.persona }));
-          }
+          for (const why of ['failed', 'held', 'behind'] as const) judge({ why, name: fact.persona }, null, at);
           return;
         default:
           return;

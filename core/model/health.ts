@@ -1,4 +1,5 @@
 import type { FaultCode } from './fault.ts';
+import type { PersonaId } from './ids.ts';
 import type { Instant } from './instant.ts';
 
 /** Whether an inbox can be polled. Only going down and coming back is an edge; a failure below the threshold is `failing`. */
@@ -26,13 +27,24 @@ export function toHealthLabel(health: Health): HealthLabel {
 /** A number together with how well it is known. Unknown is never a number. */
 export type Count = { readonly is: 'exact' | 'atLeast'; readonly n: number } | { readonly is: 'unknown' };
 
+/** The counts of one persona. */
+export interface PersonaCounts {
+  readonly persona: PersonaId;
+  readonly unread: Count;
+  readonly urgent: Count;
+}
+
 export const UNKNOWN: Count = { is: 'unknown' };
 
+const NONE: Count = { is: 'exact', n: 0 };
+
+/** Zero is one object, because it is what most of some thousand personas have. */
 export function exactly(n: number): Count {
-  return { is: 'exact', n };
+  return n === 0 ? NONE : { is: 'exact', n };
 }
 
 export function isSameCount(a: Count, b: Count): boolean {
+  if (a === b) return true;
   return a.is === b.is && (a.is === 'unknown' || (b.is !== 'unknown' && a.n === b.n));
 }
 

@@ -8,6 +8,7 @@ export {
   type Health,
   type HealthLabel,
   isSameCount,
+  type PersonaCounts,
   toHealthLabel,
   UNKNOWN,
 } from './health.ts';

@@ -1,4 +1,5 @@
 import type { Fact } from '../board/index.ts';
+import type { Instant, PersonaCounts } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { PendingCounts, Source, UnreadCounts } from '../sources/index.ts';
 import { type AdoptOptions, createAdoption } from './initial-state.ts';
@@ -61,6 +62,10 @@ interface InboxEntry {
   readonly watcher: Watcher;
   /** The counts that the pending list gave last; null when it gave none. */
   level: UnreadCounts | null;
+  /** `level` as the board gets it. It is made anew only when the counts change; null: they did since. */
+  counts: PersonaCounts | null;
+  /** What the answer of the current tick says; `same` once the tick has considered the inbox. */
+  change: CountsChange;
   skipped: number;
   healthy: boolean;
   /** When the last poll began, on the monotonic clock. */
@@ -76,6 +81,14 @@ interface InboxEntry {
   stale: boolean;
   /** The timer that polls this inbox again, for undelivered events or missing messages. */
   retry: Disposable | null;
+}
+
+/** What is the same for every inbox that a tick considers. */
+interface TickMoment {
+  readonly now: Instant;
+  readonly monotonic: number;
+  /** Only the list reports changes, and equal counts may hide one. */
+  readonly hidesChanges: boolean;
 }
 
 /** How long all other inboxes wait for the polls that began because a count changed. */
@@ -106,8 +119,19 @@ export function createInboxPoller(
   for (const watcher of watchers) enter(watcher, null);
 
   function enter(watcher: Watcher, level: UnreadCounts | null): InboxEntry {
-    const fresh = { skipped: 0, healthy: true, polledAt: 0, busy: false, again: false, stale: false, retry: null };
-    const entry: InboxEntry = { watcher, level, ...fresh };
+    const entry: InboxEntry = {
+      watcher,
+      level,
+      counts: null,
+      change: 'same',
+      skipped: 0,
+      healthy: true,
+      polledAt: 0,
+      busy: false,
+      again: false,
+      stale: false,
+      retry: null,
+    };
     entries.set(watcher.persona.address, entry);
     return entry;
   }
@@ -188,6 +212,7 @@ export function createInboxPoller(
    */
   function compareLevel(entry: InboxEntry, level: UnreadCounts | null, isDoubtful: boolean): CountsChange {
     const known = entry.level;
+    if (known !== level) entry.counts = null;
     entry.level = level;
     if (level === null || getUnreadCount(level) === null) return 'unknown';
     if (known === null || !isSameCounts(known, level)) return 'changed';
@@ -195,7 +220,7 @@ export function createInboxPoller(
   }
 
   /** Returns true when a poll begins now, because its result will say more than a count. */
-  function consider(entry: InboxEntry, counts: CountsChange, request: PollRequest, hidesChanges: boolean): boolean {
+  function consider(entry: InboxEntry, counts: CountsChange, request: PollRequest, moment: TickMoment): boolean {
     const { watcher } = entry;
     // The interval does not start a second poll while one hangs. A poke does, because it may speak of something later.
     if (entry.busy && request === 'no') {
@@ -204,12 +229,17 @@ export function createInboxPoller(
       return false;
     }
     const armed = watcher.state.arming === 'armed';
-    const age = clock.monotonic() - entry.polledAt;
+    const age = moment.monotonic - entry.polledAt;
     const recent = request === 'no' && age < intervalMs / 2;
     // Where equal counts may hide a change, waiting for one more tick would exceed the limit.
-    const overdue = entry.skipped >= resyncEvery || (hidesChanges && !recent && age + intervalMs > HIDDEN_AT_MOST_MS);
-    const pace = { armed, healthy: entry.healthy, recent, retryAt: watcher.retryAt, overdue };
-    if (findPollReason(pace, counts, clock.now(), request === 'all') !== null) {
+    const overdue =
+      entry.skipped >= resyncEvery || (moment.hidesChanges && !recent && age + intervalMs > HIDDEN_AT_MOST_MS);
+    const { healthy } = entry;
+    const { retryAt } = watcher;
+    // Nearly every inbox of a tick is like this, and has no reason for a poll.
+    const isQuiet = counts === 'same' && request !== 'all' && armed && healthy && retryAt === null && !overdue;
+    const pace = isQuiet ? null : { armed, healthy, recent, retryAt, overdue };
+    if (pace !== null && findPollReason(pace, counts, moment.now, request === 'all') !== null) {
       track(poll(entry));
       return true;
     }
@@ -238,35 +268,45 @@ export function createInboxPoller(
      */
     async tick(answer, request) {
       const levels = answer?.levels ?? null;
+      // The same object says of every inbox what it said before.
+      const isRepeated = levels !== null && before === levels.byAddress;
       const isExplained = levels === null || before === null || hasChanges(before, levels.byAddress);
       const canHide = source.pending?.hidesChanges === true;
       const isDoubtful = canHide && (answer?.since === 'broken' || (answer?.since === 'moved' && !isExplained));
       const isMoved = canHide && answer?.since === 'moved' && isExplained;
       before = levels?.byAddress ?? null;
-      const considered = new Set<InboxEntry>();
-      const counted: Fact[] = [];
-      const considerEntry = (entry: InboxEntry, counts: CountsChange): void => {
-        considered.add(entry);
-        if (consider(entry, counts, request, canHide && levels !== null && levels.cursor === null)) return;
+      const hidesChanges = canHide && levels !== null && levels.cursor === null;
+      const counted: PersonaCounts[] = [];
+      const considerEntry = (entry: InboxEntry, moment: TickMoment): void => {
+        const { change } = entry;
+        entry.change = 'same';
+        if (consider(entry, change, request, moment)) return;
         if (isMoved && !entry.busy) entry.stale = true;
         if (levels === null || entry.level === null) return;
-        counted.push({ is: 'counted', at: levels.at, persona: entry.watcher.persona.id, ...entry.level });
+        entry.counts ??= { persona: entry.watcher.persona.id, ...entry.level };
+        counted.push(entry.counts);
       };
-      const remaining = new Map<InboxEntry, CountsChange>();
+      const readMoment = (): TickMoment => ({ now: clock.now(), monotonic: clock.monotonic(), hidesChanges });
+      const changed = new Set<InboxEntry>();
       for (const [address, entry] of entries) {
-        const level = levels === null ? null : (levels.byAddress.get(address) ?? NOTHING_UNREAD);
+        const isKnown = isRepeated && entry.level !== null;
+        const level =
+          levels === null ? null : isKnown ? entry.level : (levels.byAddress.get(address) ?? NOTHING_UNREAD);
         const isNews = entry.level !== null || (level !== null && getUnreadCount(level) !== 0);
-        const counts = compareLevel(entry, level, isDoubtful);
-        if (counts === 'changed' && isNews) considerEntry(entry, counts);
-        else remaining.set(entry, counts);
+        entry.change = compareLevel(entry, level, isDoubtful);
+        if (entry.change === 'changed' && isNews) changed.add(entry);
       }
-      if (considered.size > 0) await Promise.race([...background, clock.sleep(POLLS_FIRST_MS, abort)]);
+      if (changed.size > 0) {
+        const moment = readMoment();
+        for (const entry of changed) considerEntry(entry, moment);
+        await Promise.race([...background, clock.sleep(POLLS_FIRST_MS, abort)]);
+      }
       if (abort.aborted) return;
-      for (const entry of entries.values())
-        if (!considered.has(entry)) considerEntry(entry, remaining.get(entry) ?? 'same');
+      const moment = readMoment();
+      for (const entry of entries.values()) if (!changed.has(entry)) considerEntry(entry, moment);
       if (isMoved) sweepLater();
       for (const [address, level] of levels?.byAddress ?? []) adopt(address, level);
-      for (const fact of counted) put(fact);
+      if (levels !== null && counted.length > 0) put({ is: 'counted', at: levels.at, counts: counted });
       if (onPendingList === undefined || isNotifying) return; // a slow listener misses a tick, because ticks are not queued
       isNotifying = true;
       notifying = Promise.allSettled([...background])

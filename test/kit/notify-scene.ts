@@ -99,7 +99,7 @@ export class Scene {
 
   /** Reports counts as the pending list does: `urgent` of the unread are urgent. */
   count(persona: string, unread: number, urgent: number): void {
-    this.facts({ is: 'counted', at: this.at, persona, unread: exactly(unread), urgent: exactly(urgent) });
+    this.facts({ is: 'counted', at: this.at, counts: [{ persona, unread: exactly(unread), urgent: exactly(urgent) }] });
   }
 
   #apply(decision: PolicyOutcome): void {
