@@ -188,9 +188,9 @@ function createWatchOpener(
 function holdLock(watcher: Watcher, lock: Lock): Watcher {
   return {
     persona: watcher.persona,
-    poll: watcher.poll,
-    beat: watcher.beat,
-    deliverAlarm: watcher.deliverAlarm,
+    poll: (...how) => watcher.poll(...how),
+    beat: (abort) => watcher.beat(abort),
+    deliverAlarm: (alarm, abort) => watcher.deliverAlarm(alarm, abort),
     get state() {
       return watcher.state;
     },

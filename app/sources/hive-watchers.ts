@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createHiveAlarms } from '../../core/alarms/index.ts';
+import { createHiveAlarms, type HiveAlarms } from '../../core/alarms/index.ts';
 import type { Board, Fact } from '../../core/board/index.ts';
+import type { Event } from '../../core/events/index.ts';
 import { type Instant, type PersonaId, toFault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { createTroubleLog, type Service, type TroubleLog } from '../../core/services/index.ts';
-import type { Sink } from '../../core/sinks/index.ts';
+import type { Ack, Sink, Tail } from '../../core/sinks/index.ts';
 import { type Outbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
 import type { MarkReadSelection, Persona } from '../../core/sources/index.ts';
 import type { WatchedHive } from '../../core/sources/module.ts';
@@ -61,6 +62,8 @@ interface HiveWatchersOptions {
 
 /** The kind of every hive in events. The message ids of a hive only rise. */
 const KIJITO_INBOX = 'kijito-inbox';
+const NO_AUTHORS: WatcherRules['suppressed'] = new Set();
+const NO_ALARMS: WatcherRules['silenced'] = new Set();
 const POLLS_AT_ONCE = 32;
 /** How many messages of former runs are shown. */
 const RECALLED = 5;
@@ -77,21 +80,11 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   const joinedAs = new Map<string, Persona>();
   /** Personas that left, or that were watched before a restart of this service. Their saved state is read again. */
   const again = new Set<string>();
-  const alarms = createHiveAlarms({
-    source,
-    clock: machine.clock,
-    log: machine.log,
-    rules: {
-      stranded: settings.strandedAlerts,
-      urgent: settings.urgentAlerts,
-      pollMs: settings.pollSeconds * 1000,
-      suppressed: new Set(),
-    },
-    staleAfterMs: computeStaleAfterMs(options),
-  });
+  /** Null: a source without a directory has no alarms. */
+  const alarms = source.directory === undefined ? null : createAlarms();
   const put = (fact: Parameters<Board['put']>[0]): void => {
     board.put(fact);
-    alarms.put(fact);
+    alarms?.put(fact);
   };
   // A hive that was watched before: a persona without a saved state appeared while Hivebar was not running, so its mail is news.
   let isKnown =
@@ -102,6 +95,21 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   const refusals = new Map<PersonaId, TroubleLog>();
   /** Ends the wait for the directory early: at the next interruption, and when a person asks for a poll. */
   let patience = new AbortController();
+
+  function createAlarms(): HiveAlarms {
+    return createHiveAlarms({
+      source,
+      clock: machine.clock,
+      log: machine.log,
+      rules: {
+        stranded: settings.strandedAlerts,
+        urgent: settings.urgentAlerts,
+        pollMs: settings.pollSeconds * 1000,
+        suppressed: new Set(),
+      },
+      staleAfterMs: computeStaleAfterMs(options),
+    });
+  }
 
   async function open(persona: Persona): Promise<Watcher> {
     const isBorn = listed; // the value of this moment: the first listing may finish before the file of a persona is read
@@ -129,20 +137,21 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       alertAfter: settings.alertAfter,
       maxReplay: settings.maxReplay,
       heartbeatMs: settings.heartbeatSeconds === 0 ? null : settings.heartbeatSeconds * 1000,
-      suppressed: new Set(),
+      suppressed: NO_AUTHORS,
       delivery: 'at-least-once',
-      silenced: new Set(),
+      silenced: NO_ALARMS,
     };
-    const sink = addIdentity(outbox.sinkFor(persona.id, stem), identity);
+    const sink = new IdentifiedSink(outbox.sinkFor(persona.id, stem), identity);
     const tail = await sink.open();
     const at = machine.clock.now();
     join(persona, at);
-    put({ is: 'recalled', at, persona: persona.id, events: outbox.lastMail(persona.id, RECALLED) });
+    const events = outbox.lastMail(persona.id, RECALLED);
+    if (events.length > 0) put({ is: 'recalled', at, persona: persona.id, events });
     addresses.set(persona.id, persona.address);
     const state = createInitialState(at, decideStart(saved, savedState !== null, isBorn), saved, tail, rules);
     const { clock } = machine;
     const watcher = createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
-    alarms.addWatcher(watcher);
+    alarms?.addWatcher(watcher);
     return watcher;
   }
 
@@ -181,13 +190,13 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   }
 
   async function tryOpen(persona: Persona): Promise<Watcher | null> {
-    const trouble = refusals.get(persona.id) ?? createTroubleLog(machine.log);
-    refusals.set(persona.id, trouble);
     try {
       const watcher = await open(persona);
-      trouble.clear(`${persona.id} is watched now`);
+      refusals.get(persona.id)?.clear(`${persona.id} is watched now`);
       return watcher;
     } catch (error) {
+      const trouble = refusals.get(persona.id) ?? createTroubleLog(machine.log);
+      refusals.set(persona.id, trouble);
       trouble.raise(`${persona.id} is not watched: ${toFault(error, { is: 'persona', key: persona.id }).explain()}`);
       return null;
     }
@@ -208,7 +217,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       open: tryOpen,
       onRescanFailed: (fault) => machine.log.warn(`${source.id}: rescan of the directory failed: ${fault.explain()}`),
     },
-    ...(source.directory === undefined ? {} : { onPendingList: alarms.hearPendingList }), // no directory, no alarms
+    ...(alarms === null ? {} : { onPendingList: alarms.hearPendingList }),
     onPolled: ({ persona }) => {
       if (source.isGone?.(persona) === false) relabel(persona.address);
     },
@@ -275,7 +284,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     },
     renew() {
       hurry();
-      alarms.noteInterruption();
+      alarms?.noteInterruption();
       scheduler.renew();
     },
     leave() {
@@ -328,13 +337,31 @@ function isSameHive(identity: unknown, hive: WatchedHive): boolean {
   return findHiveAddress(identity, hive) !== null;
 }
 
-function addIdentity(sink: Sink<SavedTrayState>, identity: unknown): Sink<SavedState> {
-  return {
-    savesState: sink.savesState,
-    open: () => sink.open(),
-    take: (events, saved, signal) => sink.take(events, { ...saved, identity }, signal),
-    [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
-  };
+/** Saves with each state to which inbox it belongs. */
+class IdentifiedSink implements Sink<SavedState> {
+  readonly #sink: Sink<SavedTrayState>;
+  readonly #identity: unknown;
+
+  constructor(sink: Sink<SavedTrayState>, identity: unknown) {
+    this.#sink = sink;
+    this.#identity = identity;
+  }
+
+  get savesState(): boolean {
+    return this.#sink.savesState;
+  }
+
+  open(): Promise<Tail> {
+    return this.#sink.open();
+  }
+
+  take(events: readonly Event[], saved: SavedState, signal: AbortSignal): Promise<Ack> {
+    return this.#sink.take(events, { ...saved, identity: this.#identity }, signal);
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#sink[Symbol.asyncDispose]();
+  }
 }
 
 interface CatchUpOptions {

@@ -77,165 +77,207 @@ export interface Watcher extends AsyncDisposable {
 }
 
 export function createWatcher(options: WatcherOptions): Watcher {
-  const { persona, source, sink, saver, rules, clock, put, settling } = options;
-  let state = options.state;
-  let lastSaved = toSavedState(state);
-  let refusals = 0;
-  let retryAt: number | null = null;
-  let walkAt: number | null = null;
-  let walks = 0;
-  let saveFault: Fault | null = null;
-  let turn: Promise<void> = Promise.resolve();
-  let waiting = 0;
+  return new InboxWatcher(options);
+}
+
+/** A class, because its methods are made once for all of some thousand personas. */
+class InboxWatcher implements Watcher {
+  readonly #needs: Omit<WatcherOptions, 'state'>;
+  #state: WatcherState;
+  #lastSaved: SavedState;
+  #refusals = 0;
+  #retryAt: number | null = null;
+  #walkAt: number | null = null;
+  #walks = 0;
+  #saveFault: Fault | null = null;
+  /** The last transition that had to wait; null: none runs. */
+  #turn: Promise<void> | null = null;
+  #waiting = 0;
   /** The last poll result holds more than its batch carried. */
-  let hasMore = false;
+  #hasMore = false;
+
+  constructor({ state, ...needs }: WatcherOptions) {
+    this.#needs = needs;
+    this.#state = state;
+    this.#lastSaved = toSavedState(state);
+  }
+
+  get persona(): Persona {
+    return this.#needs.persona;
+  }
+
+  get state(): WatcherState {
+    return this.#state;
+  }
+
+  get retryAt(): number | null {
+    return this.#retryAt;
+  }
+
+  get walkAt(): number | null {
+    return this.#walkAt;
+  }
+
+  get isDelivering(): boolean {
+    return this.#waiting > 0 || (this.#hasMore && this.#retryAt === null);
+  }
+
+  async poll(
+    placed: <T>(run: () => T | Promise<T>) => T | Promise<T>,
+    cut: AbortSignal,
+    abort: AbortSignal,
+    level: () => UnreadCounts | null = () => null,
+  ): Promise<PollOutcome> {
+    const { persona, source, rules, clock, settling } = this.#needs;
+    let pollResult: PollResult;
+    try {
+      const polling = placed(() => source.poll(persona, this.#state.checkpoint, cut));
+      pollResult = polling instanceof Promise ? await polling : polling;
+    } catch (error) {
+      if (cut.aborted) return { is: 'stopped' };
+      const fault = toFault(error, { is: 'persona', key: persona.id });
+      const isSettling = settling();
+      if (cut.aborted) return { is: 'stopped' }; // it failed in an interruption that was not known yet, and is polled again
+      return await this.#stepFailed(fault, abort, isSettling);
+    }
+    if (abort.aborted) return { is: 'stopped' };
+    settling(); // detects an interruption before the poll result is processed
+    const gap = pollResult.evidence.is === 'log' ? pollResult.evidence.gap : undefined;
+    if (gap !== undefined && rules.delivery === 'at-most-once')
+      return await this.#stepFailed(this.#createMissingFault(gap), abort);
+    if (pollResult.urgent.is === 'unknown')
+      pollResult = { ...pollResult, urgent: countUrgent(pollResult.unread, level()) };
+    this.#walks = gap === undefined ? 0 : this.#walks + 1;
+    this.#walkAt = gap === undefined ? null : clock.now() + computeRetryDelay(this.#walks);
+    const { log } = this.#state;
+    await this.#advance({ at: pollResult.at, is: 'polled', pollResult }, abort);
+    if (this.#state.log !== log) this.#walkAt = clock.now(); // the request used the cursor of the old log
+    while (this.#hasMore && this.#retryAt === null && !abort.aborted) {
+      await clock.sleep(0, abort); // let other watchers run
+      await this.#advance({ at: pollResult.at, is: 'polled', pollResult }, abort);
+    }
+    return HEALTHY;
+  }
+
+  beat(abort: AbortSignal): Promise<void> | null {
+    const { rules, clock } = this.#needs;
+    if (rules.heartbeatMs === null) return null;
+    const at = clock.now();
+    // A running or held batch brings its own heartbeat, in order, and not past a sink that refuses.
+    if (this.#waiting > 0 || this.#retryAt !== null || !isBeatDue(this.#state, at, rules)) return null;
+    return this.#advance({ at, is: 'beat' }, abort);
+  }
+
+  async deliverAlarm(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean> {
+    // Not before `armed`, and not past a sink that refuses. Whoever raised the alarm tries again.
+    if (this.#state.arming !== 'armed' || this.#state.notices.length > 0 || this.#retryAt !== null) return false;
+    let isDelivered = false;
+    await this.#advance({ at: this.#needs.clock.now(), is: 'alarm', alarm }, abort, (count) => {
+      isDelivered = count > 0;
+    });
+    return isDelivered;
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#needs.sink[Symbol.asyncDispose]();
+  }
 
   /** Runs one transition at a time: the sink acknowledges a batch before the next input is processed. */
-  function advance(input: StepInput, abort: AbortSignal, onAcknowledged?: (count: number) => void): Promise<void> {
+  #advance(input: StepInput, abort: AbortSignal, onAcknowledged?: (count: number) => void): Promise<void> {
     const done =
-      waiting === 0
-        ? transition(input, abort, onAcknowledged)
-        : turn.then(() => transition(input, abort, onAcknowledged));
-    waiting += 1;
+      this.#turn === null
+        ? this.#transition(input, abort, onAcknowledged)
+        : this.#turn.then(() => this.#transition(input, abort, onAcknowledged));
+    this.#waiting += 1;
     const leave = (): void => {
-      waiting -= 1;
+      this.#waiting -= 1;
+      if (this.#waiting === 0) this.#turn = null;
     };
-    turn = done.then(leave, leave); // a failure reaches the caller, and the next transition continues from the same state
+    this.#turn = done.then(leave, leave); // a failure reaches the caller, and the next transition continues from the same state
     return done;
   }
 
   /** `onAcknowledged` receives how many events the sink accepted. It is not called when there were no events. */
-  async function transition(
-    input: StepInput,
-    abort: AbortSignal,
-    onAcknowledged?: (count: number) => void,
-  ): Promise<void> {
-    const out = step(state, input, rules);
-    state = out.state;
-    if (input.is === 'polled') hasMore = out.more;
+  async #transition(input: StepInput, abort: AbortSignal, onAcknowledged?: (count: number) => void): Promise<void> {
+    const { persona, sink, rules, clock, put } = this.#needs;
+    const out = step(this.#state, input, rules);
+    this.#state = out.state;
+    if (input.is === 'polled') this.#hasMore = out.more;
     // A batch goes to the sink first, unless the state must be saved before it.
     const ackPromise = out.batch.length > 0 && !out.save ? sink.take(out.batch, out.saved, abort) : null;
     for (const fact of out.facts) put(fact);
-    if (out.save) saveState();
+    if (out.save) this.#saveState();
     if (out.batch.length === 0) {
       // No events are held, or the inbox cannot be read now and its next healthy poll offers them again.
       // The refused events are not needed any more.
-      if (input.is === 'polled' && retryAt !== null)
+      if (input.is === 'polled' && this.#retryAt !== null)
         put({ is: 'delivered', at: input.at, persona: persona.id, events: [] });
-      if (input.is !== 'beat') retryAt = null;
-      if (sink.savesState && out.save && !isSameSavedState(out.saved, lastSaved)) await saveInSink(out.saved, abort);
+      if (input.is !== 'beat') this.#retryAt = null;
+      if (sink.savesState && out.save && !isSameSavedState(out.saved, this.#lastSaved))
+        await this.#saveInSink(out.saved, abort);
       return;
     }
     const ack = await (ackPromise ?? sink.take(out.batch, out.saved, abort));
     onAcknowledged?.((ack.is === 'all' ? out.batch.length : ack.count) - (ack.lost?.indexes.size ?? 0));
-    if (ack.is === 'all') lastSaved = out.saved;
-    refusals = ack.is === 'all' ? 0 : refusals + 1;
-    retryAt = ack.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + computeRetryDelay(refusals);
+    if (ack.is === 'all') this.#lastSaved = out.saved;
+    this.#refusals = ack.is === 'all' ? 0 : this.#refusals + 1;
+    this.#retryAt =
+      ack.is === 'all' || rules.delivery === 'at-most-once' ? null : clock.now() + computeRetryDelay(this.#refusals);
     // A stop of our own is no failed delivery, so unacknowledged events stay above the cursor in both modes.
     const obeyed = abort.aborted ? { ...rules, delivery: 'at-least-once' as const } : rules;
-    const answer = step(state, { at: clock.now(), is: 'taken', ack }, obeyed);
-    state = answer.state;
+    const answer = step(this.#state, { at: clock.now(), is: 'taken', ack }, obeyed);
+    this.#state = answer.state;
     for (const fact of answer.facts) put(fact);
-    if (answer.save) saveState();
+    if (answer.save) this.#saveState();
   }
 
   /**
    * Saves a checkpoint that moved without an event, past suppressed mail for example. The next full poll retries a
    * refusal.
    */
-  async function saveInSink(saved: SavedState, abort: AbortSignal): Promise<void> {
+  async #saveInSink(saved: SavedState, abort: AbortSignal): Promise<void> {
+    const { persona, sink, clock, put } = this.#needs;
     const ack = await sink.take([], saved, abort);
-    if (ack.is === 'all') lastSaved = saved;
+    if (ack.is === 'all') this.#lastSaved = saved;
     else put({ is: 'held', at: clock.now(), persona: persona.id, fault: ack.fault });
   }
 
-  async function stepFailed(fault: Fault, abort: AbortSignal, isSettling: boolean = settling()): Promise<PollOutcome> {
-    walkAt = null;
-    await advance({ at: clock.now(), is: 'failed', fault, settling: isSettling }, abort);
+  async #stepFailed(
+    fault: Fault,
+    abort: AbortSignal,
+    isSettling: boolean = this.#needs.settling(),
+  ): Promise<PollOutcome> {
+    this.#walkAt = null;
+    await this.#advance({ at: this.#needs.clock.now(), is: 'failed', fault, settling: isSettling }, abort);
     return { is: 'failed', fault };
   }
 
   /** Rev 6 knows no pin, so an inbox that cannot be read completely counts as failed. */
-  function createMissingFault({ why }: Gap): Fault {
-    const after = state.checkpoint.is === 'at' ? state.checkpoint.id : 0;
-    return new Fault('shape', `${why}, so mail after ${after} may be missing`, { is: 'persona', key: persona.id });
+  #createMissingFault({ why }: Gap): Fault {
+    const { checkpoint } = this.#state;
+    const after = checkpoint.is === 'at' ? checkpoint.id : 0;
+    return new Fault('shape', `${why}, so mail after ${after} may be missing`, {
+      is: 'persona',
+      key: this.#needs.persona.id,
+    });
   }
 
-  function saveState(): void {
+  #saveState(): void {
+    const { persona, saver, clock, put } = this.#needs;
     if (saver === null) return;
     try {
-      saver.save(toSavedState(state));
-      if (saveFault !== null) put({ is: 'delivered', at: clock.now(), persona: persona.id, events: [] }); // nothing is held any more
-      saveFault = null;
+      saver.save(toSavedState(this.#state));
+      if (this.#saveFault !== null) put({ is: 'delivered', at: clock.now(), persona: persona.id, events: [] }); // nothing is held any more
+      this.#saveFault = null;
     } catch (error) {
       const fault = toFault(error, { is: 'persona', key: `state:${persona.id}` });
-      if (saveFault?.message !== fault.message) put({ is: 'held', at: clock.now(), persona: persona.id, fault });
-      saveFault = fault;
+      if (this.#saveFault?.message !== fault.message) put({ is: 'held', at: clock.now(), persona: persona.id, fault });
+      this.#saveFault = fault;
     }
   }
-
-  return {
-    persona,
-    async poll(placed, cut, abort, level = () => null) {
-      let pollResult: PollResult;
-      try {
-        const polling = placed(() => source.poll(persona, state.checkpoint, cut));
-        pollResult = polling instanceof Promise ? await polling : polling;
-      } catch (error) {
-        if (cut.aborted) return { is: 'stopped' };
-        const fault = toFault(error, { is: 'persona', key: persona.id });
-        const isSettling = settling();
-        if (cut.aborted) return { is: 'stopped' }; // it failed in an interruption that was not known yet, and is polled again
-        return await stepFailed(fault, abort, isSettling);
-      }
-      if (abort.aborted) return { is: 'stopped' };
-      settling(); // detects an interruption before the poll result is processed
-      const gap = pollResult.evidence.is === 'log' ? pollResult.evidence.gap : undefined;
-      if (gap !== undefined && rules.delivery === 'at-most-once')
-        return await stepFailed(createMissingFault(gap), abort);
-      if (pollResult.urgent.is === 'unknown')
-        pollResult = { ...pollResult, urgent: countUrgent(pollResult.unread, level()) };
-      walks = gap === undefined ? 0 : walks + 1;
-      walkAt = gap === undefined ? null : clock.now() + computeRetryDelay(walks);
-      const { log } = state;
-      await advance({ at: pollResult.at, is: 'polled', pollResult }, abort);
-      if (state.log !== log) walkAt = clock.now(); // the request used the cursor of the old log
-      while (hasMore && retryAt === null && !abort.aborted) {
-        await clock.sleep(0, abort); // let other watchers run
-        await advance({ at: pollResult.at, is: 'polled', pollResult }, abort);
-      }
-      return { is: 'healthy' };
-    },
-    beat(abort) {
-      const at = clock.now();
-      // A running or held batch brings its own heartbeat, in order, and not past a sink that refuses.
-      if (waiting > 0 || retryAt !== null || !isBeatDue(state, at, rules)) return null;
-      return advance({ at, is: 'beat' }, abort);
-    },
-    async deliverAlarm(alarm, abort) {
-      // Not before `armed`, and not past a sink that refuses. Whoever raised the alarm tries again.
-      if (state.arming !== 'armed' || state.notices.length > 0 || retryAt !== null) return false;
-      let isDelivered = false;
-      await advance({ at: clock.now(), is: 'alarm', alarm }, abort, (count) => {
-        isDelivered = count > 0;
-      });
-      return isDelivered;
-    },
-    get state() {
-      return state;
-    },
-    get retryAt() {
-      return retryAt;
-    },
-    get isDelivering() {
-      return waiting > 0 || (hasMore && retryAt === null);
-    },
-    get walkAt() {
-      return walkAt;
-    },
-    [Symbol.asyncDispose]: () => sink[Symbol.asyncDispose](),
-  };
 }
+
+const HEALTHY: PollOutcome = { is: 'healthy' };
 
 /** What the scheduler remembers of one persona between ticks. */
 export interface Pace {

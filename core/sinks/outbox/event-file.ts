@@ -52,44 +52,129 @@ export function createEventFile(
   rotation: Rotation,
   namesChanged: () => void,
 ): PersonaEventFile {
-  const { files, log } = disk;
-  /** The file size after the last write of this process; null: unknown. */
-  let size: number | null = null;
-  let rotationFailed = false;
-  let archiveFailed = false;
+  return new EventFile(disk, path, rotation, namesChanged);
+}
 
-  function open(): { fd: number; size: number } {
-    const { fd, stat, created } = openForAppend(disk, path);
-    if (created) namesChanged();
+/** A class, because its methods are made once for the files of some thousand personas. */
+class EventFile implements PersonaEventFile {
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #rotation: Rotation;
+  readonly #namesChanged: () => void;
+  /** The file size after the last write of this process; null: unknown. */
+  #size: number | null = null;
+  #rotationFailed = false;
+  #archiveFailed = false;
+
+  constructor(disk: Disk, path: string, rotation: Rotation, namesChanged: () => void) {
+    this.#disk = disk;
+    this.#path = path;
+    this.#rotation = rotation;
+    this.#namesChanged = namesChanged;
+  }
+
+  append(lines: Uint8Array): 'appended' | 'unsure' {
+    const { files } = this.#disk;
+    let due = false;
+    const done = this.#withFile((fd, end) => {
+      if (this.#hasTornEnd(fd, end)) return 'unsure';
+      this.#write(fd, lines, end);
+      this.#size = end + lines.length;
+      due = this.#rotation.maxBytes > 0 && this.#size >= this.#rotation.maxBytes;
+      // Later only the live file is synced, so a file that is about to be rotated is synced first.
+      if (due) files.fdatasync(fd);
+      return 'appended';
+    });
+    if (due) this.#rotate();
+    return done;
+  }
+
+  readEnding(known: (line: string) => number | null): FileEnding {
+    return this.#withFile((fd, end) => {
+      const ending = findEnding(readPiecesFromEnd(this.#disk.files, fd, end), known);
+      this.#size = end;
+      return ending;
+    });
+  }
+
+  readArchivedSeq(known: (line: string) => number | null): number | null {
+    const { files, log } = this.#disk;
+    const archive = `${this.#path}.1`;
+    try {
+      const opened = files.lstat(archive) === null ? null : openForRead(this.#disk, archive);
+      if (opened === null) return null;
+      try {
+        const { last } = findEnding(readPiecesFromEnd(files, opened.fd, opened.stat.size), known);
+        this.#archiveFailed = false;
+        return last.is === 'known' ? last.seq : null;
+      } finally {
+        files.close(opened.fd);
+      }
+    } catch (error) {
+      // The archive only helps to find what was published. Without it the durable position is used.
+      if (!this.#archiveFailed)
+        log.warn('an archived event file cannot be read', {
+          reason: toIoFault(error, archive, 'unreadable').message,
+        });
+      this.#archiveFailed = true;
+      return null;
+    }
+  }
+
+  cut(bytes: number): void {
+    this.#withFile((fd, end) => {
+      this.#disk.files.ftruncate(fd, end - bytes);
+      this.#size = end - bytes;
+    });
+  }
+
+  sync(): void {
+    const { files } = this.#disk;
+    try {
+      const fd = files.open(this.#path, O.RDWR | O.NOFOLLOW | O.NONBLOCK, 0);
+      try {
+        files.fdatasync(fd);
+      } finally {
+        files.close(fd);
+      }
+    } catch (error) {
+      if (getErrno(error) !== 'ENOENT') throw toIoFault(error, this.#path, 'unwritable');
+    }
+  }
+
+  #open(): { fd: number; size: number } {
+    const { fd, stat, created } = openForAppend(this.#disk, this.#path);
+    if (created) this.#namesChanged();
     return { fd, size: stat.size };
   }
 
   /** Opens the file for `use` and always closes it. Errors name the path. */
-  function withFile<T>(use: (fd: number, size: number) => T): T {
-    const file = open();
+  #withFile<T>(use: (fd: number, size: number) => T): T {
+    const file = this.#open();
     try {
       return use(file.fd, file.size);
     } catch (error) {
-      size = null;
-      throw toIoFault(error, path, 'unwritable');
+      this.#size = null;
+      throw toIoFault(error, this.#path, 'unwritable');
     } finally {
-      files.close(file.fd);
+      this.#disk.files.close(file.fd);
     }
   }
 
-  function hasTornEnd(fd: number, end: number): boolean {
-    if (end === 0 || end === size) return false;
+  #hasTornEnd(fd: number, end: number): boolean {
+    if (end === 0 || end === this.#size) return false;
     const last = new Uint8Array(1);
-    files.read(fd, last, end - 1);
+    this.#disk.files.read(fd, last, end - 1);
     return last[0] !== NEWLINE;
   }
 
-  function write(fd: number, lines: Uint8Array, end: number): void {
+  #write(fd: number, lines: Uint8Array, end: number): void {
+    const { files } = this.#disk;
     let written = 0;
     try {
       while (written < lines.length) {
         const n = files.write(fd, written === 0 ? lines : lines.subarray(written));
-        if (n === 0) throw new Error('the disk accepted no bytes');
+        if (n === 0) throw new Error('the disk took no byte');
         written += n;
       }
     } catch (error) {
@@ -99,88 +184,29 @@ export function createEventFile(
   }
 
   /** A failed rotation loses nothing: the live file keeps growing, and the next append tries again. */
-  function rotate(): void {
+  #rotate(): void {
+    const { files, log } = this.#disk;
+    const { keep } = this.#rotation;
+    const path = this.#path;
     try {
       const has = (n: number): boolean => files.lstat(`${path}.${n}`) !== null;
       // Without a `.1` a rotation stopped half-way. Another shift would delete an archive for nothing.
       if (has(1)) {
-        if (has(rotation.keep)) files.unlink(`${path}.${rotation.keep}`);
-        for (let n = rotation.keep - 1; n >= 1; n -= 1) if (has(n)) files.rename(`${path}.${n}`, `${path}.${n + 1}`);
+        if (has(keep)) files.unlink(`${path}.${keep}`);
+        for (let n = keep - 1; n >= 1; n -= 1) if (has(n)) files.rename(`${path}.${n}`, `${path}.${n + 1}`);
       }
       files.rename(path, `${path}.1`);
-      namesChanged();
-      files.close(open().fd);
-      size = 0;
-      rotationFailed = false;
+      this.#namesChanged();
+      files.close(this.#open().fd);
+      this.#size = 0;
+      this.#rotationFailed = false;
     } catch (error) {
-      size = null;
-      if (!rotationFailed)
+      this.#size = null;
+      if (!this.#rotationFailed)
         log.warn(`${path} cannot be rotated`, { reason: toIoFault(error, path, 'unwritable').message });
-      rotationFailed = true;
+      this.#rotationFailed = true;
     }
   }
-
-  return {
-    append(lines) {
-      let due = false;
-      const done = withFile((fd, end) => {
-        if (hasTornEnd(fd, end)) return 'unsure';
-        write(fd, lines, end);
-        size = end + lines.length;
-        due = rotation.maxBytes > 0 && size >= rotation.maxBytes;
-        // Later only the live file is synced, so a file that is about to be rotated is synced first.
-        if (due) files.fdatasync(fd);
-        return 'appended';
-      });
-      if (due) rotate();
-      return done;
-    },
-    readEnding: (known) =>
-      withFile((fd, end) => {
-        const ending = findEnding(readPiecesFromEnd(files, fd, end), known);
-        size = end;
-        return ending;
-      }),
-    readArchivedSeq(known) {
-      const archive = `${path}.1`;
-      try {
-        const opened = files.lstat(archive) === null ? null : openForRead(disk, archive);
-        if (opened === null) return null;
-        try {
-          const { last } = findEnding(readPiecesFromEnd(files, opened.fd, opened.stat.size), known);
-          archiveFailed = false;
-          return last.is === 'known' ? last.seq : null;
-        } finally {
-          files.close(opened.fd);
-        }
-      } catch (error) {
-        // The archive only helps to find what was published. Without it the durable position is used.
-        if (!archiveFailed)
-          log.warn('an archived event file cannot be read', {
-            reason: toIoFault(error, archive, 'unreadable').message,
-          });
-        archiveFailed = true;
-        return null;
-      }
-    },
-    cut: (bytes) =>
-      withFile((fd, end) => {
-        files.ftruncate(fd, end - bytes);
-        size = end - bytes;
-      }),
-    sync() {
-      try {
-        const fd = files.open(path, O.RDWR | O.NOFOLLOW | O.NONBLOCK, 0);
-        try {
-          files.fdatasync(fd);
-        } finally {
-          files.close(fd);
-        }
-      } catch (error) {
-        if (getErrno(error) !== 'ENOENT') throw toIoFault(error, path, 'unwritable');
-      }
-    },
-  };
 }
 
 const NEWLINE = 10;

@@ -9,7 +9,7 @@ import {
   type Disk,
   migrate,
 } from '../../state/index.ts';
-import { type Ack, EMPTY_TAIL, type Sink } from '../sink.ts';
+import { type Ack, EMPTY_TAIL, type Sink, type Tail } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
 import { type JournalEntry, type JournalEvent, openJournal } from './journal.ts';
 import { createPublisher, createSyncer, type Retention } from './publisher.ts';
@@ -253,18 +253,18 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
     }
   }
 
+  const intake: OutboxIntake<Saved> = {
+    // A checkpoint is never older than its events, so the watcher has nothing to leave out.
+    open(persona, stem) {
+      publisher.adopt(persona, stem);
+      return { ...EMPTY_TAIL, newest: newest.get(persona) ?? 0 };
+    },
+    take,
+  };
+
   return {
     ...reader,
-    sinkFor: (persona, stem) => ({
-      savesState: true,
-      // A checkpoint is never older than its events, so the watcher has nothing to leave out.
-      open: async () => {
-        publisher.adopt(persona, stem);
-        return { ...EMPTY_TAIL, newest: newest.get(persona) ?? 0 };
-      },
-      take: (events, saved) => take(persona, stem, events, saved),
-      [Symbol.asyncDispose]: async () => {},
-    }),
+    sinkFor: (persona, stem) => new OutboxSink(intake, persona, stem),
     readSaved(persona) {
       fill();
       const row = selectSaved.get(persona);
@@ -313,4 +313,34 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
       throw new Fault('database', message, { is: 'machine', key: 'database' }, { cause: error });
     }
   }
+}
+
+/** What all sinks of an outbox share. */
+interface OutboxIntake<Saved> {
+  open(persona: PersonaId, stem: string): Tail;
+  take(persona: PersonaId, stem: string, events: readonly Event[], saved: Saved): Promise<Ack>;
+}
+
+/** A class, because its methods are made once for the sinks of some thousand personas. */
+class OutboxSink<Saved> implements Sink<Saved> {
+  readonly savesState = true;
+  readonly #intake: OutboxIntake<Saved>;
+  readonly #persona: PersonaId;
+  readonly #stem: string;
+
+  constructor(intake: OutboxIntake<Saved>, persona: PersonaId, stem: string) {
+    this.#intake = intake;
+    this.#persona = persona;
+    this.#stem = stem;
+  }
+
+  async open(): Promise<Tail> {
+    return this.#intake.open(this.#persona, this.#stem);
+  }
+
+  take(events: readonly Event[], saved: Saved): Promise<Ack> {
+    return this.#intake.take(this.#persona, this.#stem, events, saved);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
 }
