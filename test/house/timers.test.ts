@@ -56,7 +56,7 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
     timers: [
       'app/notify/announcer.ts #sleepUntil sets itself again',
       'app/tray/render.ts changed sets itself again',
-      'app/tray/render.ts draw sets itself again',
+      'app/tray/render.ts waitForTime sets itself again',
       'core/daemon/run.ts arm sets itself again',
       'core/watcher/inbox-poller.ts retryLater sets itself again',
     ],

@@ -48,7 +48,7 @@ export interface LivenessSigns {
 
 type SessionIdentity = Pick<MetaRecord, 'gardenId' | 'backend' | 'nativeSessionId'>;
 
-const NOTHING_SAID: AgentLiveness = { is: 'unknown', reasons: [] };
+const NO_EVIDENCE: AgentLiveness = { is: 'unknown', reasons: [] };
 
 type UnknownReason = 'not-armed' | 'owner-implausible' | 'owner-uncertain' | 'identity-mismatch';
 
@@ -90,7 +90,7 @@ function judgeByBackend(
     case 'pi':
       return judgeByListener(listener);
     case 'codex':
-      return NOTHING_SAID; // codex writes no markers and opens no socket
+      return NO_EVIDENCE; // codex writes no markers and opens no socket
   }
 }
 
