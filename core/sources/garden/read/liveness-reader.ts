@@ -15,7 +15,7 @@ import {
   toReceiverPath,
 } from './agent-liveness.ts';
 import { type MetaRecord, NATIVE_BACKENDS } from './record.ts';
-import { COARSE_MS, isSameDirectory, isSameStamp, isStampProof, type Stamp, toStamp } from './records.ts';
+import { COARSE_MS, isSameDirectory, isSameStamp, isStampProof, type StatStamp, toStamp } from './records.ts';
 import type { SocketListener } from './socket.node.ts';
 import type { Defect } from './store.ts';
 
@@ -44,7 +44,7 @@ export interface LivenessResult {
 
 interface CachedMarker {
   /** Null when the file may change without getting another stamp. */
-  readonly stamp: Stamp | null;
+  readonly stamp: StatStamp | null;
   readonly read: MarkerRead<ReceiverMarker>;
 }
 
@@ -72,7 +72,7 @@ export function createLivenessReader(
   const receivers = new Map<string, CachedMarker>();
   let senders: {
     /** One per backend, null where there is no directory. Null when a directory may change without getting another stamp. */
-    readonly stamps: readonly (Stamp | null)[] | null;
+    readonly stamps: readonly (StatStamp | null)[] | null;
     readonly read: SenderMarkers;
     readonly of: Map<string, SenderMarker[]>;
   } | null = null;
@@ -118,9 +118,9 @@ export function createLivenessReader(
     return senders;
   }
 
-  function readSendersStamps(): readonly (Stamp | null)[] | null {
+  function readSendersStamps(): readonly (StatStamp | null)[] | null {
     const at = clock.now();
-    const stamps: (Stamp | null)[] = [];
+    const stamps: (StatStamp | null)[] = [];
     for (const backend of NATIVE_BACKENDS) {
       const stat = tryLstat(join(places.senders, backend));
       if (stat === 'unknown' || (stat !== null && !isStampProof(stat, at))) return null;
@@ -184,7 +184,7 @@ export function createLivenessReader(
   };
 }
 
-function isSameStamps(a: readonly (Stamp | null)[] | null, b: readonly (Stamp | null)[] | null): boolean {
+function isSameStamps(a: readonly (StatStamp | null)[] | null, b: readonly (StatStamp | null)[] | null): boolean {
   return a !== null && b !== null && a.every((stamp, i) => isSameDirectory(stamp, b[i] ?? null));
 }
 

@@ -12,7 +12,7 @@ import {
   requireTextOrNull,
   type Times,
 } from './record.ts';
-import { isSameStamp, isStampProof, type Stamp, toStamp } from './records.ts';
+import { isSameStamp, isStampProof, type StatStamp, toStamp } from './records.ts';
 import {
   findFileDefect,
   listNames,
@@ -239,7 +239,7 @@ type ReadCitizenBox = (gardenId: string, isSure: boolean) => BoxReading;
 
 interface CachedBox {
   readonly reading: BoxReading;
-  readonly stamp: Stamp;
+  readonly stamp: StatStamp;
 }
 
 const NO_BOX: BoxReading = { box: { is: 'none' }, errors: [] };

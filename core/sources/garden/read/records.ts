@@ -32,7 +32,7 @@ const NOTHING: RecordListing = { records: [], errors: [], byId: new Map() };
 
 interface CachedRecord {
   /** Null when the file may have changed since without getting another stamp. */
-  readonly stamp: Stamp | null;
+  readonly stamp: StatStamp | null;
   readonly entry: NamedRecord | Defect;
 }
 
@@ -41,7 +41,7 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
   let files = new Map<string, CachedRecord>();
   let last = NOTHING;
   /** The directory as it was read last; its stamp is null when there was none. */
-  let known: { readonly stamp: Stamp | null; readonly isStampProof: boolean } | null = null;
+  let known: { readonly stamp: StatStamp | null; readonly isStampProof: boolean } | null = null;
   let doubtAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<RecordListing> | null = null;
   let next: Promise<RecordListing> | null = null;
@@ -135,19 +135,19 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
 }
 
 /** Whether both are the same directory, or both are missing. */
-export function isSameDirectory(a: Stamp | null, b: Stamp | null): boolean {
+export function isSameDirectory(a: StatStamp | null, b: StatStamp | null): boolean {
   return a === null || b === null ? a === b : isSameStamp(a, b);
 }
 
 /** Two equal stamps mean the same file or directory, without any change in between that the disk reports. */
-export type Stamp = Pick<Stat, 'dev' | 'ino' | 'size' | 'ctimeMs'>;
+export type StatStamp = Pick<Stat, 'dev' | 'ino' | 'size' | 'ctimeMs'>;
 
-export function toStamp({ dev, ino, size, ctimeMs }: Stat): Stamp {
+export function toStamp({ dev, ino, size, ctimeMs }: Stat): StatStamp {
   return { dev, ino, size, ctimeMs };
 }
 
 /** Compares numbers and builds no text, because a store has thousands of files and each is compared every minute. */
-export function isSameStamp(a: Stamp, b: Stamp): boolean {
+export function isSameStamp(a: StatStamp, b: StatStamp): boolean {
   return a.ctimeMs === b.ctimeMs && a.ino === b.ino && a.size === b.size && a.dev === b.dev;
 }
 
