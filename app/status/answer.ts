@@ -42,20 +42,19 @@ export function answerJson(reply: FastifyReply, value: unknown): FastifyReply {
 /** The kind of client: without a token, with a token, or over the owner-only socket. */
 export type ClientClass = 'anonymous' | 'token' | 'socket';
 
-/**
- * Places for requests that stay open for long. Each class of client has the same number, and no class can use up the places of
- * another.
- */
+/** Places for requests that stay open for long. No class of client can use up the places of another. */
 export interface ClientBudget {
   /** The number of taken places, in all classes. */
   readonly used: number;
-  /** The number of places for one class. */
-  readonly most: number;
+  /** The number of places for each class. */
+  readonly most: Readonly<Record<ClientClass, number>>;
   /** Takes a place until it is disposed. Returns null when all places of this class are taken. */
   take(client: ClientClass): Disposable | null;
 }
 
-export function createBudget(most: number): ClientBudget {
+/** `mostAnonymous`: the places for clients without the token. `mostOwned`: those for each class that only the owner can use. */
+export function createBudget(mostAnonymous: number, mostOwned = mostAnonymous): ClientBudget {
+  const most = { anonymous: mostAnonymous, token: mostOwned, socket: mostOwned };
   const used: Record<ClientClass, number> = { anonymous: 0, token: 0, socket: 0 };
   return {
     get used() {
@@ -63,7 +62,7 @@ export function createBudget(most: number): ClientBudget {
     },
     most,
     take(client) {
-      if (used[client] >= most) return null;
+      if (used[client] >= most[client]) return null;
       used[client] += 1;
       let isHeld = true;
       return {
@@ -84,7 +83,7 @@ const WHOSE: Readonly<Record<ClientClass, string>> = {
 
 /** Formats the text of a refusal: `200 streams without the token are open`. */
 export function formatBudgetFull(subject: string, { most }: ClientBudget, client: ClientClass): string {
-  return `${most} ${subject} ${WHOSE[client]} are open`;
+  return `${most[client]} ${subject} ${WHOSE[client]} are open`;
 }
 
 /**

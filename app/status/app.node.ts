@@ -248,15 +248,17 @@ function registerOpenapiRoute(app: FastifyInstance, actions: ActionTable): void 
   });
 }
 
-/** The most readers of one class. Further ones are refused, so that idle streams cannot use up the process. */
-const MAX_READERS = 200;
+/** The most readers without the token. Further ones are refused, so that idle streams cannot use up the process. */
+const MAX_ANONYMOUS_READERS = 200;
+/** The most readers with the token, and on the owner-only socket. */
+const MAX_OWNED_READERS = 1000;
 
 /**
  * `GET /api/v1/stream`. It starts now, or after the event named by `Last-Event-ID` or `?since=` (empty: with the oldest stored
  * event).
  */
 function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: UnreadReaders): void {
-  const budget = createBudget(MAX_READERS);
+  const budget = createBudget(MAX_ANONYMOUS_READERS, MAX_OWNED_READERS);
   app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
     const header = request.headers['last-event-id'];
     const querySince = parseStreamQuery(request.url).since ?? null;

@@ -287,7 +287,7 @@ test('of 500 idle streams 200 are served; the others are told why, and everythin
 });
 
 /** A stream under a clock that stands still, and one reader whose far end the test plays. */
-test('B5 given 200 readers without a token, token holders and the owner-only socket are served, as many of each', async () => {
+test('B5 given 200 readers without a token, token holders and the owner-only socket are served, 1,000 of each', async () => {
   await using rig = await statusRig();
   rig.join('ada');
   const sockets: Socket[] = [];
@@ -301,14 +301,14 @@ test('B5 given 200 readers without a token, token holders and the owner-only soc
     );
   };
   const tcp = `Host: 127.0.0.1:${rig.port}`;
-  const many = async (ask: () => Promise<number>): Promise<string> => {
-    const all = await Promise.all(Array.from({ length: 201 }, ask));
+  const many = async (count: number, ask: () => Promise<number>): Promise<string> => {
+    const all = await Promise.all(Array.from({ length: count }, ask));
     return `${all.filter((code) => code === 200).length} of ${all.length}`;
   };
   try {
-    assert.equal(await many(() => status(rig.port, [tcp])), '200 of 201');
-    assert.equal(await many(() => status(rig.port, [tcp, `Authorization: Bearer ${TOKEN}`])), '200 of 201');
-    assert.equal(await many(() => status(rig.socketPath, ['Host: localhost'])), '200 of 201');
+    assert.equal(await many(201, () => status(rig.port, [tcp])), '200 of 201');
+    assert.equal(await many(1001, () => status(rig.port, [tcp, `Authorization: Bearer ${TOKEN}`])), '1000 of 1001');
+    assert.equal(await many(1001, () => status(rig.socketPath, ['Host: localhost'])), '1000 of 1001');
     const refused = await fetch(`http://127.0.0.1:${rig.port}/api/v1/stream`);
     const { error } = (await refused.json()) as { error: { message: string; next: string } };
     assert.match(error.message, /200 streams without the token are open/);

@@ -36,10 +36,14 @@ export async function benchHive(personas: readonly string[]): Promise<BenchHive>
       response.end(JSON.stringify({ result: personas.map((persona) => ({ persona })) }));
     } else if (url.pathname === '/api/notify/pending') {
       counts.pending += 1;
-      const wait = url.searchParams.get('wait') !== null && url.searchParams.get('cursor') === String(cursor);
-      if (!wait) return response.end(pendingBody());
+      const wait = Number(url.searchParams.get('wait') ?? 0);
+      if (wait === 0 || url.searchParams.get('cursor') !== String(cursor)) return response.end(pendingBody());
       held.add(response);
-      response.on('close', () => held.delete(response));
+      const timer = setTimeout(() => response.end(pendingBody()), wait * 1000);
+      response.on('close', () => {
+        clearTimeout(timer);
+        held.delete(response);
+      });
     } else {
       counts.inbox += 1;
       const rows = inboxes.get(url.searchParams.get('persona') ?? '') ?? [];

@@ -31,13 +31,13 @@ export function bench(name: string, bar: string, run: () => Promise<Measurement>
   return { names: [name], isGoal: false, isSlow: false, measure };
 }
 
-export type Unit = 'ms' | '%' | 'MB' | 'MiB' | 'KiB' | 'x' | 'per s' | 'per min';
+export type ValueUnit = 'ms' | '%' | 'MB' | 'MiB' | 'x' | 'per s' | 'per min';
 
 /** A line of "Must reach". */
 export interface Goal {
   readonly name: string;
   /** `%` is a share of one core. */
-  readonly unit: Unit;
+  readonly unit: ValueUnit;
   /** What the median must not exceed, or reach where `isAtLeast` is set; null: the line is shown beside its neighbours. */
   readonly bar: number | null;
   readonly isAtLeast?: boolean;
@@ -54,7 +54,7 @@ export interface Sample {
 
 export interface Floor {
   readonly value: number;
-  readonly unit: Unit;
+  readonly unit: ValueUnit;
   /** What was done: `node -e 0`. */
   readonly what: string;
 }
@@ -100,11 +100,11 @@ function formatFloor(floors: readonly Floor[]): string {
   return `${formatValue(quantile(values, 0.5), first.unit)} ${first.what}`;
 }
 
-function formatBar(value: number, unit: Unit): string {
+function formatBar(value: number, unit: ValueUnit): string {
   return `${value.toLocaleString('en-US')} ${unit}`;
 }
 
-export function formatValue(value: number, unit: Unit): string {
+export function formatValue(value: number, unit: ValueUnit): string {
   return `${formatNumber(value)} ${unit}`;
 }
 

@@ -6,7 +6,7 @@ import type { ResultLine } from './harness.ts';
 const PAGE = join(import.meta.dirname, '..', '..', 'docs', 'performance.md');
 
 /** The tables that commands write. Everything outside of them is written by hand and stays. */
-export type Section = 'machine' | 'goals' | 'further' | 'compare';
+export type PageSection = 'machine' | 'goals' | 'further' | 'compare';
 
 const HEAD = '| what | figure | bar | floor of the same runs | |\n|---|---|---|---|---|\n';
 
@@ -30,18 +30,18 @@ export function writeTable(section: 'compare', rows: readonly (readonly string[]
 }
 
 /** The text with what stands between the marks of a section replaced. @throws when the page lacks the marks */
-export function replaceSection(page: string, section: Section, text: string): string {
+export function replaceSection(page: string, section: PageSection, text: string): string {
   const [before, , after] = splitAtSection(page, section);
   return `${before}\n${text}${after}`;
 }
 
 /** The rows of a section's table, each with its line break. */
-export function findTableLines(page: string, section: Section): readonly string[] {
+export function findTableLines(page: string, section: PageSection): readonly string[] {
   const lines = splitAtSection(page, section)[1].match(/^\|.*\n/gm) ?? [];
   return lines.slice(2); // without the head
 }
 
-function splitAtSection(page: string, section: Section): readonly [string, string, string] {
+function splitAtSection(page: string, section: PageSection): readonly [string, string, string] {
   const [begin, end] = [`<!-- ${section}: written by a command -->\n`, `<!-- end of ${section} -->`];
   const from = page.indexOf(begin);
   const to = page.indexOf(end);

@@ -37,6 +37,14 @@ export function temporary(): string {
   return folder;
 }
 
+let cache: string | null = null;
+
+/** Where all programs find what an earlier start compiled, as a user's program does. */
+export function cacheHome(): string {
+  cache ??= temporary();
+  return cache;
+}
+
 export interface Running extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -51,6 +59,7 @@ export async function start(
   home: string,
   keepStdout = false,
   own = join(home, 'hivebar'),
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Running> {
   const entry = join(await packed(), 'hivebar.cjs');
   const env = {
@@ -58,6 +67,8 @@ export async function start(
     NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
     HOME: home,
     HIVEBAR_HOME: own,
+    XDG_CACHE_HOME: cacheHome(),
+    ...more,
   };
   const child = spawn(process.execPath, [entry, ...args], {
     env,
@@ -93,8 +104,9 @@ export async function startTray(
   home: string,
   args: readonly string[] = [],
   own?: string,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Running & { readonly port: number; readonly token: string }> {
-  const tray = await start(['run', '--port', '0', '--no-tray', '--no-notifications', ...args], home, false, own);
+  const tray = await start(['run', '--port', '0', '--no-tray', '--no-notifications', ...args], home, false, own, env);
   const port = Number(await until('port file', () => fileText(join(tray.home, 'run', 'port'))));
   const token = (fileText(join(tray.home, 'run', 'token')) ?? '').trim();
   return { ...tray, port, token };
@@ -173,24 +185,31 @@ export async function spin(check: () => boolean, ms = 5000): Promise<number> {
   return performance.now() - from;
 }
 
-/** Resident and private memory in MiB. */
+/** Resident and private memory in MiB. Only private memory may be added up over processes. */
 export function readMemory(pid: number): { readonly rss: number; readonly own: number } {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const sum = (pattern: RegExp): number => [...rollup.matchAll(pattern)].reduce((n, m) => n + Number(m[1]), 0) / 1024;
   return { rss: sum(/^Rss:\s+(\d+)/gm), own: sum(/^Private_(?:Clean|Dirty):\s+(\d+)/gm) };
 }
 
-/** CPU time of all threads so far, in milliseconds. */
+/**
+ * CPU time of all threads so far, in milliseconds. From the scheduler, because the clock of `/proc/PID/stat` ticks each 10 ms,
+ * which an idle program needs in 20 s.
+ */
 export function readCpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10; // USER_HZ is 100
+  return readThreads(pid, 'schedstat').reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0);
+}
+
+function readThreads(pid: number, file: 'schedstat' | 'status'): readonly string[] {
+  return readdirSync(`/proc/${pid}/task`).map((thread) => fileText(`/proc/${pid}/task/${thread}/${file}`) ?? '0');
 }
 
 /** How often the threads of a process went to sleep so far: each time something woke one. */
 export function readWakeUps(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`)
-    .map((thread) => fileText(`/proc/${pid}/task/${thread}/status`) ?? '')
-    .reduce((sum, status) => sum + Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0), 0);
+  return readThreads(pid, 'status').reduce(
+    (sum, status) => sum + Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0),
+    0,
+  );
 }
 
 export interface IdleCost {
@@ -210,11 +229,10 @@ export async function measureCost(pid: number, ms: number): Promise<IdleCost> {
   };
 }
 
-/** A Node that waits and does nothing, as a floor. */
-export async function startBareNode(
-  code = 'setInterval(() => {}, 1e6)',
-): Promise<Disposable & { readonly pid: number }> {
-  const child = spawn(process.execPath, ['-e', `${code}; process.stdout.write('up')`], {
+/** A Node that waits and does nothing, as a floor. `code` is run before. */
+export async function startBareNode(code = ''): Promise<Disposable & { readonly pid: number }> {
+  const child = spawn(process.execPath, ['-e', `${code}; setInterval(() => {}, 1e6); process.stdout.write('up')`], {
+    cwd: ROOT,
     env: {},
     stdio: ['ignore', 'pipe', 'inherit'],
   });

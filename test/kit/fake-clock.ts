@@ -9,6 +9,8 @@ export interface FakeClock extends Clock {
   setBy(ms: number): void;
   /** Timers and sleeps that wait; a suite ends with 0. */
   readonly waiting: number;
+  /** Timers and sleeps that ended because their time had come. */
+  readonly ran: number;
 }
 
 interface Timer {
@@ -20,6 +22,7 @@ interface Timer {
 export function fakeClock(start = 1_750_000_000_000): FakeClock {
   let passed = 0;
   let set = 0;
+  let ran = 0;
   const timers = new Set<Timer>();
 
   const add = (ms: number, run: () => void): Disposable => {
@@ -54,6 +57,7 @@ export function fakeClock(start = 1_750_000_000_000): FakeClock {
       await waitUntilQuiet();
       for (let timer = nextDue(until); timer !== undefined; timer = nextDue(until)) {
         timers.delete(timer);
+        ran += 1;
         passed = Math.max(passed, timer.due);
         timer.run();
         await waitUntilQuiet();
@@ -68,6 +72,9 @@ export function fakeClock(start = 1_750_000_000_000): FakeClock {
     },
     get waiting() {
       return timers.size;
+    },
+    get ran() {
+      return ran;
     },
   };
 }

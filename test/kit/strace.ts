@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 
 /** System calls that change something, as `strace -f` writes them. */
@@ -32,3 +32,5 @@ export function straced(log: string, argv: readonly string[]): TracedProgram {
   };
   return { end, stdout: () => output, [Symbol.asyncDispose]: end };
 }
+
+export const hasStrace = (): boolean => spawnSync('strace', ['-V'], { stdio: 'ignore' }).status === 0;
