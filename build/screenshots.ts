@@ -172,7 +172,7 @@ async function startTray(desktop: Desktop, home: TrayHome): Promise<TrayProcess>
   await desktop.tray.waitLabel(/^dora - no unread$/);
   await home.run(['demo']);
   await tray.until('the demo', ({ totals, decisions }) => totals.unread === 6 && decisions.length === 1);
-  await desktop.tray.waitLabel(/^6 unread, 1 urgent, 1 to decide$/);
+  await desktop.tray.waitLabel(/^6 unread, 1 urgent, 1 question for you$/);
   return tray;
 }
 
