@@ -49,6 +49,8 @@ export interface Running extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly pid: number;
   readonly home: string;
+  /** What it wrote to stderr so far. */
+  stderr(): string;
   /** Milliseconds from SIGTERM to its end. */
   stop(): Promise<number>;
 }
@@ -94,6 +96,7 @@ export async function start(
     child,
     pid: child.pid ?? 0,
     home: own,
+    stderr: () => output,
     stop,
     [Symbol.asyncDispose]: async () => void (child.exitCode === null && child.signalCode === null && (await stop())),
   };

@@ -51,7 +51,11 @@ export async function measureStorms(
 
 export function measureStormFloor(personas: readonly string[]): NonNullable<Sample['floor']> {
   const took = [1, 2, 3, 4, 5].map(() => measureAppends(personas));
-  return { value: quantile(took, 0.5), unit: 'ms', what: `one flush, then ${personas.length} appends` };
+  return {
+    value: quantile(took, 0.5),
+    unit: 'ms',
+    what: `one flush, then ${personas.length.toLocaleString('en-US')} appends`,
+  };
 }
 
 function measureAppends(personas: readonly string[]): number {
