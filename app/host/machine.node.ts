@@ -67,7 +67,7 @@ const GROWN_BYTES = 4 * 1024 * 1024;
 let gc: ((how: { type: 'major'; flavor: 'last-resort' }) => void) | null = null;
 
 /** Collects the garbage that the start or a storm left, and gives the memory back. Costs nothing when there is none. */
-function clearHeap(): void {
+function clearHeap(grownBytes: number = GROWN_BYTES): void {
   const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
   const isFirst = gc === null;
   if (gc === null) {
@@ -75,7 +75,7 @@ function clearHeap(): void {
     gc = runInNewContext('gc') as NonNullable<typeof gc>;
   }
   // Only a last-resort collection gives pages back to the system.
-  if (!isFirst && young !== undefined && young.space_size < GROWN_BYTES) return;
+  if (!isFirst && young !== undefined && young.space_size < grownBytes) return;
   gc({ type: 'major', flavor: 'last-resort' });
   trim();
 }
@@ -95,8 +95,11 @@ function trim(): void {
 
 /** Everything that a process uses of the outside world. Tests replace it. */
 export interface Machine {
-  /** Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back. */
-  atRest(): void;
+  /**
+   * Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back.
+   * `grownBytes`: not unless the space for new objects is at least so large.
+   */
+  atRest(grownBytes?: number): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly os: NodeJS.Platform;

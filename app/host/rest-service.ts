@@ -14,19 +14,21 @@ const REST_AFTER_MS = 1000;
 const CROWD = 1000;
 /** A crowd that is polled again and again is cleared away at most this often. */
 const CROWD_EVERY_MS = 50_000;
+/** A minute in which nothing changes leaves less. To clear that away each minute would cost more than all else. */
+const CROWD_BYTES = 48 * 1024 * 1024;
 
 /** Gives back the memory that a storm of events took, or a poll of very many personas, once it is over. */
 export function createRestService({ outbox, board }: RestNeeds, { clock, atRest }: Machine): Service {
   return {
     name: 'memory',
     async run(signal) {
-      let timer = clock.after(REST_AFTER_MS, atRest);
+      let timer = clock.after(REST_AFTER_MS, () => atRest());
       let crowdTimer: Disposable | null = null;
       let polled = 0;
       let againAt = Number.NEGATIVE_INFINITY;
       using _events = outbox.onDelivered(() => {
         timer[Symbol.dispose]();
-        timer = clock.after(REST_AFTER_MS, atRest);
+        timer = clock.after(REST_AFTER_MS, () => atRest());
       });
       using _facts = board.facts((fact) => {
         if (fact.is === 'polled') polled += 1;
@@ -36,7 +38,7 @@ export function createRestService({ outbox, board }: RestNeeds, { clock, atRest 
           crowdTimer = null;
           polled = 0;
           againAt = clock.monotonic() + CROWD_EVERY_MS;
-          atRest();
+          atRest(CROWD_BYTES);
         });
       });
       await untilAborted(signal);
