@@ -13,6 +13,8 @@ interface LineFollower {
   args(folder: string, personas: readonly string[]): readonly string[];
   /** What the reader sees of a line that was written. */
   readonly sees: 'line' | 'name of the file';
+  /** So long it hands over nothing after a line, so that several lines wake an agent once. */
+  readonly pauseMs: number;
 }
 
 /** Follows one persona: each agent has its own. */
@@ -21,7 +23,10 @@ export const startHivebarFollow: StartContestant = async (personas) => {
   const entry = join(await packed(), 'hivebar.cjs');
   const flags = ['--harness', 'claude', '--json', '--no-session', '--from', 'now'];
   const args = (_: string, names: readonly string[]): readonly string[] => [entry, 'follow', ...flags, ...names];
-  return await startFollower({ name: 'hivebar follow', file: process.execPath, args, sees: 'line' }, personas);
+  return await startFollower(
+    { name: 'hivebar follow', file: process.execPath, args, sees: 'line', pauseMs: 1000 },
+    personas,
+  );
 };
 
 export const startTailWithJq: StartContestant = (personas) => {
@@ -30,13 +35,16 @@ export const startTailWithJq: StartContestant = (personas) => {
     ...['-c', script, 'sh'],
     ...names.map((name) => toPath(folder, name)),
   ];
-  return startFollower({ name: 'tail -F with jq', file: '/bin/sh', args, sees: 'line' }, personas);
+  return startFollower({ name: 'tail -F with jq', file: '/bin/sh', args, sees: 'line', pauseMs: 0 }, personas);
 };
 
 /** Says only that a file changed: who wants the line has to read it. */
 export const startInotifywait: StartContestant = (personas) => {
   const args = (folder: string): readonly string[] => ['-q', '-m', '-e', 'modify', '--format', '%f', folder];
-  return startFollower({ name: 'inotifywait', file: 'inotifywait', args, sees: 'name of the file' }, personas);
+  return startFollower(
+    { name: 'inotifywait', file: 'inotifywait', args, sees: 'name of the file', pauseMs: 0 },
+    personas,
+  );
 };
 
 /** What of these is not installed. */
@@ -89,6 +97,7 @@ async function startFollower(program: LineFollower, personas: readonly string[])
     readyAfter,
     pids: () => listGroup(child.pid ?? 0),
     async deliver(persona) {
+      if (program.pauseMs > 0) await sleep(1.1 * program.pauseMs);
       output = '';
       const at = performance.now();
       const seen = write(persona);

@@ -62,6 +62,7 @@ for (const group of GROUPS) {
 remarks.push(
   'Ratios in brackets go by the column of Hivebar that does the same work. Memory is private memory of all processes.',
   'inotifywait only says that a file changed. hivebar follow serves one persona: each agent runs its own.',
+  'hivebar follow hands lines over once per second at most, so that many lines wake an agent once. Here each line comes later.',
   'Uptime Kuma is left out: the package registry does not have it.',
 );
 const head = ['', ...names];
