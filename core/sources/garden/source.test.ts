@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
@@ -401,6 +410,26 @@ describe('what did not change is not read again', () => {
     rmSync(join(store.places.sessions, `${findCitizenId('cc-mixed')}.meta.json`));
     assert.deepEqual(await unknown(), [findCitizenId('cc-mixed')], 'it goes with a look');
     assert.deepEqual(await unknown(), []);
+  });
+
+  test('while nothing changes the pending list is the same map, and a citizen without a marker costs one stat', async () => {
+    using store = garden('store');
+    const { source, calls, clock } = rig(store);
+    await clock.advance(1000);
+    const all = await source.personas(never);
+    const ask = async () => (await source.pending?.once(never))?.byAddress;
+    for (const persona of all) await source.poll(persona, UNSET, never);
+    await ask();
+    const first = await ask();
+    const markers = readdirSync(store.places.receivers).length;
+    calls();
+    assert.equal(await ask(), first);
+    // Beside them: the directories of records, boxes and both kinds of markers.
+    assert.ok(calls() <= all.length + markers + 6, `${all.length} boxes, ${markers} markers`);
+    await source.poll(source.named(findCitizenId('cc-mixed')), UNSET, never);
+    assert.equal(await ask(), first, 'a poll that finds the same changes nothing');
+    doorbell(store.places, findCitizenId('cc-mixed'));
+    assert.notEqual(await ask(), first);
   });
 
   test('records: one stat, until one comes, goes, or is written over', async () => {
