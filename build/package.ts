@@ -17,13 +17,19 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 const APP = join(ROOT, 'app');
 const PROGRAMS = ['hivebar', 'kijito-inbox-monitor'];
 
-/** What libraries `require` of Node, in a file that is an ES module and has no `require`. */
+/**
+ * Parts of Node, for files that are ES modules. There is no `require` in them, which libraries use. And an `import` of Node's own
+ * modules reads every export at once, also those that load more when they are read: `fs.promises` loads readline, and `webcrypto` all
+ * of the Web Cryptography API.
+ */
 const PARTS_OF_NODE: Plugin = {
   name: 'parts of Node',
   setup({ onResolve, onLoad }) {
     const namespace = 'node';
     onResolve({ filter: /./ }, ({ path, kind }) =>
-      kind === 'require-call' && isBuiltin(path) ? { path: path.replace(/^node:/, ''), namespace } : null,
+      (kind === 'require-call' || kind === 'import-statement') && isBuiltin(path)
+        ? { path: path.replace(/^node:/, ''), namespace }
+        : null,
     );
     onLoad({ filter: /./, namespace }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('node:${path}');`,
@@ -80,6 +86,19 @@ const PARSERS_APART: Plugin = {
 };
 
 /**
+ * HTTP/2 is switched off in every client (`allowH2: false`). Node's part for it and for TLS takes 13 MiB as soon as it is loaded, and
+ * undici would load it at start.
+ */
+const WITHOUT_HTTP2: Plugin = {
+  name: 'without http2',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/]dispatcher[\\/]client-h2\.js$/ }, () => ({
+      contents: "module.exports = () => { throw new Error('HTTP/2 is switched off'); };",
+    }));
+  },
+};
+
+/**
  * Every compiled file stands beside `assets/` and `page/` in `out`, which is emptied first. A program is one file with
  * the quick commands inside, and CommonJS: each further file would be a millisecond of their start, the loader of ES
  * modules four. All else is in files that
@@ -109,7 +128,7 @@ export async function buildPackage(out: string): Promise<readonly Metafile[]> {
     define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' }, // as libraries know them
     plugins: [PARTS_OF_NODE],
   });
-  const undici = await build({ ...cjs, entryPoints: UNDICI, plugins: [PARSERS_APART] });
+  const undici = await build({ ...cjs, entryPoints: UNDICI, plugins: [PARSERS_APART, WITHOUT_HTTP2] });
   const hook = await buildHook(COMMON, out, checkNode('hivebar hook', 0));
   for (const name of PROGRAMS) chmodSync(join(out, compiled(name)), 0o755);
   cpSync(join(ROOT, 'assets'), join(out, 'assets'), { recursive: true, filter: isShipped });
