@@ -17,20 +17,22 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 const APP = join(ROOT, 'app');
 const PROGRAMS = ['hivebar', 'kijito-inbox-monitor'];
 
+/** Parts of Node with exports that load more when they are read. */
+const LAZY_PARTS = ['node:crypto', 'node:fs'];
+
 /**
- * Parts of Node, for files that are ES modules. There is no `require` in them, which libraries use. And an `import` of Node's own
- * modules reads every export at once, also those that load more when they are read: `fs.promises` loads readline, and `webcrypto` all
- * of the Web Cryptography API.
+ * Parts of Node, for files that are ES modules. There is no `require` in them, which libraries use. And an `import` reads every export
+ * at once: of `node:fs` also `promises`, which loads readline, and of `node:crypto` also all of the Web Cryptography API.
  */
 const PARTS_OF_NODE: Plugin = {
   name: 'parts of Node',
   setup({ onResolve, onLoad }) {
     const namespace = 'node';
-    onResolve({ filter: /./ }, ({ path, kind }) =>
-      (kind === 'require-call' || kind === 'import-statement') && isBuiltin(path)
-        ? { path: path.replace(/^node:/, ''), namespace }
-        : null,
-    );
+    onResolve({ filter: /./ }, ({ path, kind }) => {
+      const isLoadedLater =
+        kind === 'require-call' ? isBuiltin(path) : kind === 'import-statement' && LAZY_PARTS.includes(path);
+      return isLoadedLater ? { path: path.replace(/^node:/, ''), namespace } : null;
+    });
     onLoad({ filter: /./, namespace }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('node:${path}');`,
     }));
