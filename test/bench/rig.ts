@@ -26,9 +26,13 @@ export function packed(): Promise<string> {
 }
 
 const folders: string[] = [];
+const started = new Set<ChildProcess>();
 process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL'); // a run that was stopped leaves nothing behind
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 /** A folder that is removed at the end of all runs. */
 export function temporary(): string {
@@ -76,6 +80,8 @@ export async function start(
     env,
     stdio: ['ignore', keepStdout ? 'pipe' : 'ignore', 'pipe'],
   });
+  started.add(child);
+  child.once('exit', () => started.delete(child));
   let output = '';
   let stopping = false;
   child.stderr?.on('data', (chunk: Buffer) => {
