@@ -45,7 +45,9 @@ async function createRelayLink(connection: NatsConnection, { display, deadlineMs
       throw toRelayFault(error, display, doing);
     }
   };
-  const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
+  // The library is CommonJS. In the package only its `default` is exported.
+  const { default: library } = await import('@nats-io/jetstream');
+  const { jetstream, jetstreamManager } = library;
   const manager = await attempt('JetStream', () => jetstreamManager(connection, { timeout: deadlineMs }));
   const client: JetStreamClient = jetstream(connection, { timeout: deadlineMs });
   const closed = connection.closed().then((error) => toRelayFault(error ?? undefined, display, 'the connection'));
@@ -208,7 +210,8 @@ export function createDialer({
 
   async function connectTo(address: string, secret: string | null): Promise<NatsConnection> {
     // Loaded with the first connection, so that the client is not loaded without a server in the settings.
-    const { connect } = await import('@nats-io/transport-node');
+    const { default: transport } = await import('@nats-io/transport-node');
+    const { connect } = transport;
     const options: ConnectionOptions = {
       servers: [isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`],
       name: 'hivebar',
