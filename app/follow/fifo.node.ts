@@ -119,7 +119,7 @@ function openPath(path: string, how: number): number {
 function checkFifo(path: string, fd: number): void {
   const stat = fs.fstatSync(fd);
   const uid = process.getuid?.();
-  if (!stat.isFIFO()) throw createFifoFault(path, new Error('is there already and is no pipe'));
+  if (!stat.isFIFO()) throw createFifoFault(path, new Error('exists already and is not a pipe'));
   if (uid !== undefined && stat.uid !== uid)
     throw createFifoFault(path, new Error(`belongs to user ${stat.uid}, not to the user of Hivebar`));
   if ((stat.mode & 0o777) !== PRIVATE) fs.fchmodSync(fd, PRIVATE);

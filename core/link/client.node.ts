@@ -27,7 +27,7 @@ export type AskResult<V extends LinkRequest['verb']> =
   | { readonly is: 'answered'; readonly answer: Answers[V] }
   /** The token file or the socket is missing, or no process listens. Also: the process died during the request. */
   | { readonly is: 'not-running' }
-  /** The daemon refused. Null: it hung up without a word, as it does when the token is wrong. */
+  /** The daemon refused. Null: it closed the connection without an answer, as it does when the token is wrong. */
   | { readonly is: 'refused'; readonly error: LinkRefusal | null; readonly message: string }
   | { readonly is: 'bad-answer' }
   /** No answer came before the timeout. */

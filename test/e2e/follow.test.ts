@@ -393,7 +393,7 @@ describe('a named pipe', () => {
     writeFileSync(file, 'milk');
     symlinkSync(file, home.at('link'));
     for (const [path, words] of [
-      [file, /is there already and is no pipe/],
+      [file, /exists already and is not a pipe/],
       [home.at('link'), /is a symlink/],
     ] as const) {
       await using cli = follow(home, ['--harness', 'fifo', '--fifo', path]);

@@ -174,7 +174,7 @@ class EventFile implements PersonaEventFile {
     try {
       while (written < lines.length) {
         const n = files.write(fd, written === 0 ? lines : lines.subarray(written));
-        if (n === 0) throw new Error('the disk took no byte');
+        if (n === 0) throw new Error('the disk accepts no more bytes');
         written += n;
       }
     } catch (error) {
