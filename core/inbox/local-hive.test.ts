@@ -340,6 +340,17 @@ describe('the bounded window (GET /api/inbox)', () => {
 });
 
 describe('the window of the watcher', () => {
+  test('says the largest id of an inbox that changed since the counts were first read, also when nothing is above the cursor', async () => {
+    using inbox = hive();
+    await inbox.send(mail('ada'));
+    inbox.window('ada', 0, going);
+    await inbox.send(mail('ada'));
+    await inbox.send(mail('bo'));
+    assert.equal(inbox.window('ada', 2, going).max, 2);
+    assert.equal(inbox.window('ada', null, going).max, 2);
+    assert.equal(inbox.window('bo', 3, going).max, 3);
+  });
+
   test('holds every row above the cursor, ascending, without a bound, text cut by code points', async () => {
     using inbox = hive({ contentChars: 3 });
     await Promise.all(Array.from({ length: 1200 }, () => inbox.send(mail('ada', '😀é\u0000日本語'))));
