@@ -18,11 +18,12 @@ const APP = join(ROOT, 'app');
 const PROGRAMS = ['hivebar', 'kijito-inbox-monitor'];
 
 /** Parts of Node with exports that load more when they are read. */
-const LAZY_PARTS = ['node:crypto', 'node:fs'];
+const LAZY_PARTS = ['node:crypto', 'node:fs', 'node:http', 'node:process'];
 
 /**
  * Parts of Node, for files that are ES modules. There is no `require` in them, which libraries use. And an `import` reads every export
- * at once: of `node:fs` also `promises`, which loads readline, and of `node:crypto` also all of the Web Cryptography API.
+ * at once: of `node:fs` also `promises`, which loads readline, of `node:crypto` also all of the Web Cryptography API, and of `node:http`
+ * also `WebSocket`, which loads Node's own undici, HTTP/2 and TLS.
  */
 const PARTS_OF_NODE: Plugin = {
   name: 'parts of Node',
@@ -35,6 +36,33 @@ const PARTS_OF_NODE: Plugin = {
     });
     onLoad({ filter: /./, namespace }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('node:${path}');`,
+    }));
+  },
+};
+
+/**
+ * What fastify loads or holds and Hivebar has no use for: the server speaks HTTP without TLS, no route has a schema that is compiled,
+ * and no test runs in the package. Node's parts would take 4 MiB, and the libraries are a third of the code of the tray process.
+ */
+const UNUSED_BY_FASTIFY = [
+  'node:https',
+  'node:http2',
+  'light-my-request',
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+];
+
+const FASTIFY_WITHOUT_TLS: Plugin = {
+  name: 'fastify without TLS',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'unused';
+    onResolve({ filter: /./ }, ({ path, importer }) =>
+      /[\\/]fastify[\\/](lib[\\/])?[\w-]+\.js$/.test(importer) && UNUSED_BY_FASTIFY.includes(path)
+        ? { path, namespace }
+        : null,
+    );
+    onLoad({ filter: /./, namespace }, ({ path }) => ({
+      contents: `module.exports = new Proxy({}, { get() { throw new Error('${path} is not in the package'); } });`,
     }));
   },
 };
@@ -128,7 +156,7 @@ export async function buildPackage(out: string): Promise<readonly Metafile[]> {
     outdir: out,
     splitting: true,
     define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' }, // as libraries know them
-    plugins: [PARTS_OF_NODE],
+    plugins: [FASTIFY_WITHOUT_TLS, PARTS_OF_NODE],
   });
   const undici = await build({ ...cjs, entryPoints: UNDICI, plugins: [PARSERS_APART, WITHOUT_HTTP2] });
   const hook = await buildHook(COMMON, out, checkNode('hivebar hook', 0));
