@@ -49,7 +49,7 @@ export function sourceFile(path: string, text: string): SourceFile {
     const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : null;
     imports.push({ specifier, target, typeOnly, line: lineAt(offset) });
   };
-  const { module, program, comments } = parsed;
+  const { module } = parsed;
   for (const { moduleRequest, entries, start } of module.staticImports) {
     // `import {} from` and `import './x.ts'` run the file; with names, all of them must be types.
     add(moduleRequest.value, entries.length > 0 && entries.every(({ isType }) => isType), start);
@@ -67,11 +67,24 @@ export function sourceFile(path: string, text: string): SourceFile {
     const literal = /^(['"`])([^$]*)\1$/.exec(text.slice(moduleRequest.start, moduleRequest.end));
     add(literal?.[2] ?? '(computed)', false, start);
   }
-  walk(program as unknown as Node, (node) => {
-    if (node.type === 'TSImportType') add(String((node.source as { value: unknown }).value), true, node.start);
-    return true;
-  });
-  return { path, text, program, comments, imports, lineAt };
+  if (text.includes('import('))
+    walk(parsed.program as unknown as Node, (node) => {
+      if (node.type === 'TSImportType') add(String((node.source as { value: unknown }).value), true, node.start);
+      return true;
+    });
+  // The parser makes the tree when it is first asked for: most rules need none.
+  return {
+    path,
+    text,
+    get program() {
+      return parsed.program;
+    },
+    get comments() {
+      return parsed.comments;
+    },
+    imports,
+    lineAt,
+  };
 }
 
 /** Visits every node in reading order; `enter` returns false to leave out what is below. */
@@ -143,15 +156,19 @@ export function projectFiles(): readonly string[] {
     .filter((path) => path !== '' && existsSync(join(ROOT, path)));
 }
 
-/** The TypeScript of the program, without its tests: what the structure rules hold for. */
+/** The TypeScript of the program, without its tests: what the structure rules hold for. Read once per process. */
 export function programFiles(): readonly SourceFile[] {
-  return readSources((path) => /^(app|core|ui-static)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'));
+  sources.program ??= readSources((path) => /^(app|core|ui-static)\/.*\.ts$/.test(path) && !path.endsWith('.test.ts'));
+  return sources.program;
 }
 
-/** All code of ours: the program, its tests, and what builds and checks it. */
+/** All code of ours: the program, its tests, and what builds and checks it. Read once per process. */
 export function codeFiles(): readonly SourceFile[] {
-  return readSources((path) => /\.(?:ts|mjs)$/.test(path) && !path.startsWith('test/data/'));
+  sources.code ??= readSources((path) => /\.(?:ts|mjs)$/.test(path) && !path.startsWith('test/data/'));
+  return sources.code;
 }
+
+const sources: { program?: readonly SourceFile[]; code?: readonly SourceFile[] } = {};
 
 function readSources(fits: (path: string) => boolean): readonly SourceFile[] {
   return projectFiles()
