@@ -7,7 +7,7 @@ import { brainclaw, ended, LAST, line, NEXT, stepAt, stepBytes } from '../kit/br
 
 const seen = (lines: readonly TailLine[]) => lines.map(({ seq, item_id }) => `${seq} ${item_id}`);
 
-describe('tail', () => {
+describe('tail', { concurrency: 4 }, () => {
   test('prints the last records, those after a seq, or none', async () => {
     using store = brainclaw();
     const run = brainclawCli(store);

@@ -53,7 +53,7 @@ async function fetchSeries(tray: TrayProcess): Promise<ReadonlyMap<string, numbe
 const parseLabels = (series: string): Readonly<Record<string, string>> =>
   Object.fromEntries([...series.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
 
-describe('persona daemons on the board', () => {
+describe('persona daemons on the board', { concurrency: 3 }, () => {
   test('each is a persona: up with what waits for it, which its surface fetches; nothing is told as mail', async () => {
     using home = trayHome(FAST);
     installIn(home, createConfig('ada'), createConfig('bo'));

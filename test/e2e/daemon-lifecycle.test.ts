@@ -84,7 +84,7 @@ async function goOn(others: readonly DaemonProcess[]): Promise<void> {
   for (const other of others) assert.equal((await other.status()).pid, other.pid);
 }
 
-describe('persona daemon check 13: lifecycle verbs', () => {
+describe('persona daemon check 13: lifecycle verbs', { concurrency: 4 }, () => {
   test('wrap ends one, which says so upstream, and leaves unit, truth and tokens; install starts it again', async () => {
     await using the = await scene();
     const [ada, bo] = [await the.daemon('ada'), await the.daemon('bo')];

@@ -47,7 +47,7 @@ async function atRest(
   return { ada, daemon };
 }
 
-describe('a daemon and the surface it serves', { skip: process.platform === 'win32' }, () => {
+describe('a daemon and the surface it serves', { skip: process.platform === 'win32', concurrency: 3 }, () => {
   test('an idle agent is rung through its shim: once, and by three fields', async () => {
     await using up = await referenceUpstream(FAST);
     using home = daemonHome();
@@ -241,7 +241,10 @@ describe('a daemon and the surface it serves', { skip: process.platform === 'win
   });
 });
 
-describe('the ways to an agent that no hook of it asks for', { skip: process.platform === 'win32' }, () => {
+describe('the ways to an agent that no hook of it asks for', {
+  skip: process.platform === 'win32',
+  concurrency: 3,
+}, () => {
   test('wake_idle: one POST to the wake that its session announced, with the line of the doorbell and nothing else', async () => {
     await using up = await referenceUpstream(FAST);
     using home = daemonHome();

@@ -48,7 +48,7 @@ function rewrite(home: TrayDaemons, identity: string, config: Partial<DaemonConf
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...config }), { mode: 0o600 });
 }
 
-describe('persona daemons that the tray owns', () => {
+describe('persona daemons that the tray owns', { concurrency: 3 }, () => {
   test('each is a child of its own; they are bound to the hive of the tray, and end with it', async () => {
     using home = trayDaemons();
     for (const identity of ['ada', 'bo']) await install(home, identity);

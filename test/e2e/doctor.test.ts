@@ -276,7 +276,7 @@ describe('a configured hive', () => {
   });
 });
 
-describe('hivebar doctor, while Hivebar runs', () => {
+describe('hivebar doctor, while Hivebar runs', { concurrency: 3 }, () => {
   test('all of it is ok or a warning about the desktop that is not there; nothing is changed', async () => {
     using home = trayHome();
     await home.run(['send', '--to', 'ada', '--from', 'me', 'hi']);

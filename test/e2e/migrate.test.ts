@@ -25,7 +25,7 @@ async function startHive(many: number): Promise<FakeHive> {
   return hive;
 }
 
-describe('hivebar migrate, into the tray program', () => {
+describe('hivebar migrate, into the tray program', { concurrency: 3 }, () => {
   test('what the monitor told is not told again, what it did not is, and its files are as they were', async () => {
     await using hive = await startHive(9);
     using home = trayHome(settings(hive));

@@ -17,7 +17,7 @@ const NEWEST = '26.12.1';
 const TOO_OLD = ['18.20.8', '24.14.1'];
 const { bin, engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
-describe('the package on other versions of Node', () => {
+describe('the package on other versions of Node', { concurrency: 4 }, () => {
   let space: Scratch;
   let folder = '';
   before(async () => {
@@ -54,7 +54,7 @@ describe('the package on other versions of Node', () => {
 
   for (const version of TOO_OLD) {
     test(`E2 G1 given Node ${version}, it says in one line what it needs and what it found`, async (t) => {
-      const node = otherNode(version);
+      const node = await otherNode(version);
       if (needs(t, node === null ? `Node ${version} is not to be had from the registry` : null) || node === null)
         return;
       const says = new RegExp(`^hivebar: needs Node 24\\.15 or newer, and this is Node ${version} \\(.*\\): .*\\n$`);
@@ -71,7 +71,7 @@ describe('the package on other versions of Node', () => {
 
   for (const version of [OLDEST, NEWEST]) {
     test(`G1 given Node ${version}, the program starts, takes mail, shows it and stops`, async (t) => {
-      const node = otherNode(version);
+      const node = await otherNode(version);
       if (needs(t, node === null ? `Node ${version} is not to be had from the registry` : null) || node === null)
         return;
       const home = space.at(`home-${version}`);

@@ -182,7 +182,7 @@ describe('hivebar service --headless', () => {
   });
 });
 
-describe('the unit under a supervisor', () => {
+describe('the unit under a supervisor', { concurrency: 3 }, () => {
   for (const delivery of ['at-most-once', 'at-least-once'])
     test(`kill -9 again and again, ${delivery}: nothing is lost, at most one repeat a kill`, {
       timeout: 240_000,

@@ -105,7 +105,7 @@ describe('files that are not what they should be', () => {
   });
 });
 
-describe('the owner socket', () => {
+describe('the owner socket', { concurrency: 3 }, () => {
   for (const [label, put] of [
     ['an empty file', (path: string) => writeFileSync(path, '')],
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],

@@ -27,7 +27,7 @@ const INSTALLED: Readonly<Record<Agent['harness'], readonly string[]>> = {
 const AGAIN = '  restart running sessions if they do not use the hooks; the previous settings are in *.before-hivebar';
 const TRUST = '  Codex asks whether it may trust new hooks: open /hooks in Codex';
 
-describe('two agents, by the real commands and the installed hooks', () => {
+describe('two agents, by the real commands and the installed hooks', { concurrency: 2 }, () => {
   test('seed 19: on one machine, whose tray process is killed in the middle', async () => {
     await using stage = await oneMachine();
     await scenario(stage);

@@ -82,7 +82,7 @@ describe('alarms of a hive, headless', { concurrency: true }, () => {
   });
 });
 
-describe('--activity-file and --check-activity', () => {
+describe('--activity-file and --check-activity', { concurrency: 3 }, () => {
   test('trap 50: active by what it sent or read, silent where all was watched, and else not observable', async () => {
     using files = scratch();
     await using hive = await fakeHive({ personas: ['ada', 'bo'] });

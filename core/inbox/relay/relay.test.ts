@@ -18,7 +18,7 @@ import { Fault } from '../../model/index.ts';
 const EVERYONE = { is: 'everyone' } as const;
 const to = (name: string) => ({ is: 'persona', name }) as const;
 
-describe('two machines and a server', () => {
+describe('two machines and a server', { concurrency: 4 }, () => {
   test('what is pushed on one is on the other, once, direct and for everybody, in both directions', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
