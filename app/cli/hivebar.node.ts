@@ -2,6 +2,9 @@
 import { useCompileCache } from './compile-cache.node.ts';
 import { isQuick } from './quick-commands.ts';
 
+/** The package has this file and the quick commands in one file, which is compiled before it could ask for a cache. */
+const isPacked = import.meta.filename.endsWith('.cjs');
+
 // There is no top-level await: the package builds this file as CommonJS, which starts faster.
 start(process.argv.slice(2)).catch((error: unknown) => {
   // `start` lets no other error through, so this is a loading error: the package is incomplete.
@@ -13,7 +16,7 @@ start(process.argv.slice(2)).catch((error: unknown) => {
 async function start(args: readonly string[]): Promise<void> {
   const quick = isQuick(args);
   if (!quick) await import('../host/poke-signal.node.ts'); // before anything else: from here on a SIGUSR1 is safe
-  useCompileCache();
+  if (!quick || !isPacked) useCompileCache();
   const { run } = quick ? await import('./quick.node.ts') : await import('./full.node.ts');
   await run(args);
 }

@@ -3,15 +3,25 @@ import { isInCodexServer, toCommandEnv } from './codex.node.ts';
 import { dispatch } from './dispatch.ts';
 
 /** Runs one command line in this process and sets the exit code. */
-export async function main(args: readonly string[], commands: Readonly<Record<string, CommandEntry>>): Promise<void> {
-  process.exitCode = await dispatch(args, createIo(), commands);
+export async function main(
+  args: readonly string[],
+  commands: Readonly<Record<string, CommandEntry>>,
+  { out, err }: Pick<Io, 'out' | 'err'> = STREAMS,
+): Promise<void> {
+  process.exitCode = await dispatch(args, createIo(out, err), commands);
 }
 
-function createIo(): Io {
+/** Writes to the streams of this process. A slow reader blocks nothing. */
+export const STREAMS = {
+  out: (text: string | Uint8Array): void => write(process.stdout, text),
+  err: (text: string): void => write(process.stderr, text),
+};
+
+function createIo(out: Io['out'], err: Io['err']): Io {
   return {
     env: toCommandEnv(process.env, isInCodexServer),
-    out: (text) => write(process.stdout, text),
-    err: (text) => write(process.stderr, text),
+    out,
+    err,
     input: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(chunk);
@@ -20,7 +30,7 @@ function createIo(): Io {
   };
 }
 
-function write(stream: NodeJS.WriteStream, text: string): void {
+function write(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
   // A reader that stops early (`hivebar status | head -1`) is not a failure of the command.
   if (stream.listenerCount('error') === 0) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
