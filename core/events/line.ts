@@ -18,11 +18,11 @@ const LAST = ['content', 'event_id', 'wake_class'].map(toLabelledKey);
 /** Keys behind all others, which the sink adds when it takes an event; see `createStamper`. */
 const STAMP = ['nonce', 'emitted'].map(toLabelledKey);
 const ALL_LAST = [...LAST, ...STAMP];
-const PLACED: ReadonlySet<string> = new Set([...FIRST, ...ALL_LAST].map(([key]) => key));
+const PLACED: ReadonlySet<string> = new Set([...FIRST, ...ALL_LAST].map(({ key }) => key));
 
-/** A key with its JSON text, made once because every line has the same keys. */
-function toLabelledKey(key: string): readonly [key: string, label: string] {
-  return [key, `${quote(key)}: `];
+/** A key with the JSON text before its value, made once because every line has the same keys. `event` begins the line. */
+function toLabelledKey(key: string): { readonly key: string; readonly label: string } {
+  return { key, label: `${key === 'event' ? '{' : ', '}${quote(key)}: ` };
 }
 
 /**
@@ -45,15 +45,19 @@ function formatUnstamped(event: Event): string {
 
 function open(event: Event, last: typeof LAST): string {
   const record = event as unknown as Record<string, unknown>;
-  let line = '';
-  const put = ([key, label]: readonly [string, string]): void => {
+  const others = Object.keys(record).filter((key) => !PLACED.has(key));
+  const keys = others.length === 0 ? FIRST : [...FIRST, ...others.map(toLabelledKey)];
+  return formatMembers(record, keys) + formatMembers(record, last);
+}
+
+/** Returns the members that the record has. */
+function formatMembers(record: Record<string, unknown>, keys: typeof LAST): string {
+  let text = '';
+  for (const { key, label } of keys) {
     const value = record[key];
-    if (value !== undefined) line += `${line === '' ? '{' : ', '}${label}${formatJson(value)}`;
-  };
-  for (const known of FIRST) put(known);
-  for (const key of Object.keys(record)) if (!PLACED.has(key)) put(toLabelledKey(key));
-  for (const known of last) put(known);
-  return line;
+    if (value !== undefined) text += label + formatJson(value);
+  }
+  return text;
 }
 
 export function formatJson(value: unknown): string {
@@ -192,12 +196,14 @@ export function computeNonce(eventId: string): string {
   let low = 0;
   let middle = 0;
   let high = 0;
-  WORTH.forEach((worth, i) => {
-    const part = bytes.charCodeAt(2 * i) * 256 + bytes.charCodeAt(2 * i + 1);
+  let at = 0;
+  for (const worth of WORTH) {
+    const part = bytes.charCodeAt(at) * 256 + bytes.charCodeAt(at + 1);
+    at += 2;
     low += part * worth.low;
     middle += part * worth.middle;
     high += part * worth.high;
-  });
+  }
   middle += Math.floor(low / FOUR);
   high += Math.floor(middle / FOUR);
   return formatDigits(low % FOUR, 4) + formatDigits(middle % FOUR, 4) + formatDigits(high % THREE, 3);

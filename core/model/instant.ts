@@ -8,6 +8,14 @@ const DAY = 86_400_000;
  * is pure arithmetic (proleptic Gregorian calendar), so that the core needs no wall clock to print a time.
  */
 export function formatIso(at: Instant): string {
+  if (at !== last.at) last = { at, text: formatUncached(at) };
+  return last.text;
+}
+
+/** The events of a storm share a few instants. */
+let last = { at: Number.NaN, text: '' };
+
+function formatUncached(at: Instant): string {
   // Rounds to the nearest, because a double holds today's microseconds only to about a quarter.
   const micros = Math.round(at * 1000);
   const days = Math.floor(micros / (DAY * 1000));
@@ -19,14 +27,13 @@ export function formatIso(at: Instant): string {
   return `${date}T${time}.${pad(rest % 1_000_000, 6)}+00:00`;
 }
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{6})\+00:00$/;
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/;
 
 /** Parses a text that `formatIso` made; null for any other text. */
 export function parseIso(text: string): Instant | null {
-  const match = ISO.exec(text);
-  if (match === null) return null;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, micros = 0] = match.slice(1).map(Number);
-  return Date.UTC(year, month - 1, day, hour, minute, second) + micros / 1000;
+  if (!ISO.test(text)) return null;
+  const at = Date.parse(text) + Number(text.slice(23, 26)) / 1000; // Date.parse reads whole milliseconds
+  return Number.isFinite(at) ? at : null;
 }
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|([+-])(\d\d):?(\d\d))?$/i;
@@ -35,10 +42,10 @@ const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:
 export function parseTimestamp(text: string): Instant | null {
   const match = TIMESTAMP.exec(text.trim());
   if (match === null) return null;
-  const [, , , , , , , fraction, sign] = match;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
-  const offset = (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0)) * 60_000 * (sign === '-' ? -1 : 1);
-  const at = Date.UTC(year, month - 1, day, hour, minute, second) + Number(`0${fraction ?? ''}`) * 1000 - offset;
+  const part = (index: number): number => Number(match[index] ?? 0);
+  const offset = (part(9) * 60 + part(10)) * 60_000 * (match[8] === '-' ? -1 : 1);
+  const seconds = Date.UTC(part(1), part(2) - 1, part(3), part(4), part(5), part(6));
+  const at = seconds + Number(`0${match[7] ?? ''}`) * 1000 - offset;
   return Number.isFinite(at) ? at : null;
 }
 

@@ -26,6 +26,7 @@ import { applyMoves, type SetMove } from './set-diff.ts';
 import {
   type Alarm,
   type Batch,
+  type BatchEvent,
   getCursor,
   type Notice,
   type NumberedKeys,
@@ -58,7 +59,7 @@ export function isBeatDue(state: WatcherState, at: Instant, rules: WatcherRules)
 
 /** What a batch has to carry, before it is formatted as events. */
 interface BatchDraft {
-  readonly mail: readonly BatchMessage[];
+  readonly mail: readonly BatchEvent[];
   readonly checkpoint: Checkpoint;
   readonly spans: readonly Span[] | null;
   readonly alarms: readonly AlarmDetails[];
@@ -92,31 +93,45 @@ export const EMPTY_DRAFT = {
   notices: [],
 } as const;
 
+/** Builds the batch of one poll. */
+export function buildBatch(state: WatcherState, at: Instant, rules: WatcherRules, draft: BatchDraft): StepOutput {
+  const { checkpoint, spans, closes, edge, notices, facts, save, saveFirst, more } = draft;
+  const beats = !more && isBeatDue(state, at, rules);
+  const events = isOnlyMail(draft) && !beats ? draft.mail : listEvents(state, at, rules, draft, beats);
+  const count = state.count + events.length - draft.mail.length;
+  const batch: Batch = { events, edge, notices: notices.length, beats, checkpoint, spans, closes, save, at };
+  const acknowledged = applyAck(count === state.count ? state : { ...state, count }, batch, events.length);
+  const saved = toSavedState(acknowledged);
+  if (events.length === 0) return { state: acknowledged, batch: [], saved, facts, save, more };
+  const next: WatcherState = { ...state, count, batch };
+  return { state: next, batch: events.map(({ event }) => event), saved, facts, save: saveFirst, more };
+}
+
+function isOnlyMail({ edge, notices, alarms, hive }: BatchDraft): boolean {
+  return edge === null && notices.length === 0 && alarms.length === 0 && hive === null;
+}
+
 /**
- * Builds the events of one poll in their fixed order: edge, notices, gap alarms, mail by ascending id, the alarm about
+ * Lists the events of one poll in their fixed order: edge, notices, gap alarms, mail by ascending id, the alarm about
  * unread mail that is not shown, heartbeat (Kijito spec 6.1, Kijito contract b).
  */
-export function buildBatch(state: WatcherState, at: Instant, rules: WatcherRules, draft: BatchDraft): StepOutput {
+function listEvents(
+  state: WatcherState,
+  at: Instant,
+  rules: WatcherRules,
+  draft: BatchDraft,
+  beats: boolean,
+): readonly BatchEvent[] {
   const cursor = getCursor(state.checkpoint);
-  const after = getCursor(draft.checkpoint);
-  const { more: hasMore } = draft;
-  const beats = !hasMore && isBeatDue(state, at, rules);
-  const events: Event[] = [];
-  const ids: (number | null)[] = [];
-  const moves: (SetMove | null)[] = [];
-  const alarms: (Alarm | null)[] = [];
-  let count = state.count;
+  const events: BatchEvent[] = [];
+  let { count } = state;
   const toHead = (name: Event['event']) => {
     count += 1;
     return toCommonFields(rules, at, name, toOtherEventId(rules.persona, name, rules.run, count));
   };
-  const say = (event: Event, message: Partial<BatchMessage> = {}, alarm: Alarm | null = null): void => {
-    events.push(event);
-    ids.push(message.id ?? null);
-    moves.push(message.move ?? null);
-    alarms.push(alarm);
-  };
-  const raise = (alarm: AlarmDetails): void => say({ ...toHead('alert'), ...toAlarmEvent(alarm) }, {}, alarm.is);
+  const say = (event: Event, alarm: Alarm | null = null): void =>
+    void events.push({ event, id: null, move: null, alarm });
+  const raise = (alarm: AlarmDetails): void => say({ ...toHead('alert'), ...toAlarmEvent(alarm) }, alarm.is);
   if (draft.edge === 'DOWN') {
     const seconds = state.failures * rules.pollSeconds;
     say({ ...toHead('alert'), event: 'alert', reason: 'unreachable', consecutive_failures: state.failures, seconds });
@@ -125,19 +140,11 @@ export function buildBatch(state: WatcherState, at: Instant, rules: WatcherRules
   }
   for (const notice of draft.notices) say(toNoticeEvent(notice, toHead, cursor ?? 0));
   for (const alarm of draft.alarms) if (alarm.is !== 'unread-not-shown') raise(alarm);
-  for (const mail of draft.mail) say(mail.event, mail);
-  for (const alarm of draft.alarms) if (alarm.is === 'unread-not-shown' && !hasMore) raise(alarm);
+  events.push(...draft.mail);
+  for (const alarm of draft.alarms) if (alarm.is === 'unread-not-shown' && !draft.more) raise(alarm);
   if (draft.hive !== null) say({ ...toHead('alert'), ...draft.hive });
-  if (beats) say({ ...toHead('heartbeat'), event: 'heartbeat', cursor: after });
-
-  const { checkpoint, spans, closes, edge, notices, facts, save, saveFirst } = draft;
-  const contents = { events, ids, moves, alarms, edge, notices: notices.length, beats };
-  const batch: Batch = { ...contents, checkpoint, spans, closes, save, at };
-  const next: WatcherState = { ...state, count, batch };
-  const acknowledged = applyAck(next, batch, events.length);
-  if (events.length > 0)
-    return { state: next, batch: events, saved: toSavedState(acknowledged), facts, save: saveFirst, more: hasMore };
-  return { state: acknowledged, batch: [], saved: toSavedState(acknowledged), facts, save, more: hasMore };
+  if (beats) say({ ...toHead('heartbeat'), event: 'heartbeat', cursor: getCursor(draft.checkpoint) });
+  return events;
 }
 
 /** Returns the state after the sink has acknowledged the first `count` events of the batch. */
@@ -145,27 +152,37 @@ export function applyAck(state: WatcherState, batch: Batch, count: number): Watc
   const isEdgeDelivered = batch.edge !== null && count > 0;
   const lead = batch.edge === null ? 0 : 1;
   const noticesDelivered = Math.min(Math.max(count - lead, 0), batch.notices);
-  const blocked = batch.ids.slice(count).find((id) => id !== null);
-  const moves = batch.moves.slice(0, count).flatMap((move) => move ?? []);
-  const checkpoint = computeCheckpoint(state.checkpoint, batch, blocked ?? null, moves);
+  const acknowledged = count >= batch.events.length ? batch.events : batch.events.slice(0, count);
+  const blocked = findBlockedId(batch, count);
+  const moves = acknowledged.flatMap(({ move }) => move ?? []);
+  const checkpoint = computeCheckpoint(state.checkpoint, batch, blocked, moves);
   const cursor = checkpoint.is === 'at' ? checkpoint.id : 0;
-  const raised = new Set(batch.alarms.slice(0, count));
-  const isClosed = batch.closes && blocked === undefined;
+  const isRaised = (name: Alarm): boolean => acknowledged.some(({ alarm }) => alarm === name);
+  const isPinOver = batch.closes && blocked === null && isPinned(state);
+  const pinned = isPinOver ? { ...state, ...NO_PIN } : state;
   return {
-    ...state,
-    ...(isClosed && isPinned(state) ? NO_PIN : {}),
-    ...(raised.has('gap') ? { gapAlerted: cursor } : {}),
-    ...(raised.has('evidence-lost') ? { lossDelivered: true } : {}),
+    ...pinned,
+    gapAlerted: isRaised('gap') ? cursor : pinned.gapAlerted,
+    lossDelivered: isRaised('evidence-lost') || pinned.lossDelivered,
     checkpoint,
     numbered: moves.length === 0 ? state.numbered : removeDelivered(state.numbered, moves),
     held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
-    hiddenDelivered: raised.has('unread-not-shown') ? true : state.hiddenDelivered,
+    hiddenDelivered: state.hiddenDelivered || isRaised('unread-not-shown'),
     releaseAt: state.releaseAt !== null && cursor >= state.releaseAt ? null : state.releaseAt,
     deliveredEdge: isEdgeDelivered && batch.edge !== null ? batch.edge : state.deliveredEdge,
     notices: noticesDelivered === 0 ? state.notices : state.notices.slice(noticesDelivered),
     beatAt: batch.beats && count === batch.events.length ? batch.at : state.beatAt,
     batch: null,
   };
+}
+
+/** Returns the id of the first message that is not acknowledged; null when all are. */
+function findBlockedId({ events }: Batch, count: number): number | null {
+  for (let at = count; at < events.length; at += 1) {
+    const id = events[at]?.id ?? null;
+    if (id !== null) return id;
+  }
+  return null;
 }
 
 function computeCheckpoint(
@@ -202,15 +219,6 @@ export function toCheckpointBelow(checkpoint: Checkpoint, blocked: number, spans
     from < blocked ? [{ from, to: Math.min(to, blocked - 1) }] : [],
   );
   return toCheckpoint(id, [...done, ...deliveredSpans]).checkpoint;
-}
-
-/** The event of a message, and what to change in the checkpoint once the sink has acknowledged the event. */
-export interface BatchMessage {
-  readonly event: Event;
-  /** For a log: the id of the message. */
-  readonly id: number | null;
-  /** For a set: the change to the known items. */
-  readonly move: SetMove | null;
 }
 
 /** Returns the fields that every event has. */

@@ -1,10 +1,11 @@
 import { addExtra } from '../events/index.ts';
 import type { Health, Instant, KnownSet } from '../model/index.ts';
 import type { PollResult, SetEvidence, SetItem } from '../sources/index.ts';
-import { type BatchMessage, buildBatch, EMPTY_DRAFT, type StepOutput, toChangeEvent, toMailEvent } from './batch.ts';
+import { buildBatch, EMPTY_DRAFT, type StepOutput, toChangeEvent, toMailEvent } from './batch.ts';
 import { adoptSet, applyMoves, computeDiff, type SetDiff, toKnownItem } from './set-diff.ts';
 import {
   BATCH_MESSAGES,
+  type BatchEvent,
   getCursor,
   isSuppressed,
   type Notice,
@@ -69,7 +70,7 @@ function buildMessages(
   const first = appeared.filter(({ key }) => refused.has(key));
   first.sort((a, b) => (refused.get(a.key)?.seq ?? 0) - (refused.get(b.key)?.seq ?? 0));
   const rest = refused.size === 0 ? appeared : appeared.filter(({ key }) => !refused.has(key));
-  const mail: BatchMessage[] = [];
+  const mail: BatchEvent[] = [];
   const keys: NumberedKey[] = [];
   let next = Math.max(free, known.next);
   for (const item of [...first, ...rest].slice(0, BATCH_MESSAGES)) {
@@ -80,10 +81,10 @@ function buildMessages(
     next = Math.max(next, seq + 1);
     keys.push({ key, seq, as });
     const event = addExtra(toMailEvent({ ...item, id: seq }, rules, at, as), item.extra);
-    mail.push({ event, id: null, move: { is: 'put', known: toKnownItem(item, seq) } });
+    mail.push({ event, id: null, move: { is: 'put', known: toKnownItem(item, seq) }, alarm: null });
   }
   for (const { event, seq, from, extra, move } of changes.slice(0, BATCH_MESSAGES - mail.length)) {
-    mail.push({ event: toChangeEvent(event, seq, from, extra, rules, at), id: null, move });
+    mail.push({ event: toChangeEvent(event, seq, from, extra, rules, at), id: null, move, alarm: null });
   }
   return { mail, minted: { next, keys }, more: appeared.length + changes.length > mail.length };
 }

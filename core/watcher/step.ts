@@ -1,6 +1,6 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import { type Fault, findSpan, type Health, type Instant } from '../model/index.ts';
+import { type Fault, findSpan, type Health, type Instant, type Span } from '../model/index.ts';
 import type { Ack } from '../sinks/index.ts';
 import type { LogEvidence, Message, PollResult } from '../sources/index.ts';
 import { applyAck, buildBatch, EMPTY_DRAFT, type StepOutput, toCheckpointBelow, toMailEvent } from './batch.ts';
@@ -93,7 +93,9 @@ function stepAck(state: WatcherState, at: Instant, ack: Ack, rules: WatcherRules
   const nextState = applyAck(state, batch, rules.delivery === 'at-most-once' ? batch.events.length : count);
   const facts: Fact[] = [];
   const { lost } = ack;
-  const deliveredEvents = batch.events.filter((_, index) => index < count && lost?.indexes.has(index) !== true);
+  const deliveredEvents = batch.events
+    .filter((_, index) => index < count && lost?.indexes.has(index) !== true)
+    .map(({ event }) => event);
   if (deliveredEvents.length > 0) facts.push({ is: 'delivered', at, persona, events: deliveredEvents });
   if (ack.is === 'stopped') facts.push({ is: 'held', at, persona, fault: ack.fault });
   return { state: nextState, batch: [], saved: toSavedState(nextState), facts, save: batch.save, more: false };
@@ -139,8 +141,11 @@ function stepLog(
   const isSameCheckpoint =
     before.checkpoint.is === 'at' && armed.checkpoint.is === 'at' && before.checkpoint.id === armed.checkpoint.id;
   const gap = isSameCheckpoint ? evidence.gap : undefined;
-  const state = clearHiddenAlarm({ ...armed, health, failures: 0 }, evidence);
-  const [cursor, done] = state.checkpoint.is === 'at' ? [state.checkpoint.id, state.checkpoint.done ?? []] : [0, []];
+  const isSameHealth = armed.health === health && armed.failures === 0;
+  const state = clearHiddenAlarm(isSameHealth ? armed : { ...armed, health, failures: 0 }, evidence);
+  const { checkpoint } = state;
+  const cursor = checkpoint.is === 'at' ? checkpoint.id : 0;
+  const done = checkpoint.is === 'at' ? (checkpoint.done ?? NOTHING_DONE) : NOTHING_DONE;
   // After a restart the request began at the cursor of the old log, so its result does not show what the new log
   // contains.
   const above = restarted === null ? findMessagesAbove(evidence.messages, cursor) : [];
@@ -159,16 +164,17 @@ function stepLog(
   const last = Math.max(above.at(-1)?.id ?? cursor, done.at(-1)?.to ?? cursor);
   const to =
     next !== null
-      ? { checkpoint: toCheckpointBelow(state.checkpoint, next.id, gap?.spans ?? null), forgot: 0 }
+      ? { checkpoint: toCheckpointBelow(checkpoint, next.id, gap?.spans ?? null), forgot: 0 }
       : gap === undefined
         ? { checkpoint: { is: 'at', id: last } as const, forgot: 0 }
         : toCheckpoint(cursor, [...done, ...gap.spans]);
   const edge = state.deliveredEdge === 'DOWN' ? 'UP' : null;
-  const out = buildBatch({ ...state, forgot: state.forgot + to.forgot }, at, rules, {
+  const out = buildBatch(to.forgot === 0 ? state : { ...state, forgot: state.forgot + to.forgot }, at, rules, {
     mail: messages.map((message) => ({
       event: toMailEvent(message, rules, at, 'new', state.log.name),
       id: message.id,
       move: null,
+      alarm: null,
     })),
     checkpoint: to.checkpoint,
     spans: gap?.spans ?? null,
@@ -211,6 +217,7 @@ function findMessagesAbove(messages: readonly Message[], cursor: number): readon
 }
 
 const NOTHING_HELD: ReadonlySet<number> = new Set();
+const NOTHING_DONE: readonly Span[] = [];
 
 /** Where another log begins. A position of the log before means nothing in it, and would hide its first messages. */
 const BEGINNING = { is: 'at', id: 0 } as const;

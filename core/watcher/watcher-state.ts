@@ -92,15 +92,20 @@ interface LogIdentity {
 
 export const FIRST_LOG: LogIdentity = { name: '', readTo: 0 };
 
-/** The batch that the sink has now, and how each event moves the checkpoint once it is acknowledged. */
+/** An event of a batch, and what its ack changes. */
+export interface BatchEvent {
+  readonly event: Event;
+  /** The id of the message for mail of a log, else null. */
+  readonly id: number | null;
+  /** The change to the known items once it is acknowledged, else null. */
+  readonly move: SetMove | null;
+  /** The alarm that counts as raised once it is acknowledged, else null. */
+  readonly alarm: Alarm | null;
+}
+
+/** The batch that the sink has now. */
 export interface Batch {
-  readonly events: readonly Event[];
-  /** Per event: the id of the message for mail of a log, else null. */
-  readonly ids: readonly (number | null)[];
-  /** Per event: the change to the known items once it is acknowledged, else null. */
-  readonly moves: readonly (SetMove | null)[];
-  /** Per event: the alarm that counts as raised once it is acknowledged, else null. */
-  readonly alarms: readonly (Alarm | null)[];
+  readonly events: readonly BatchEvent[];
   /** The checkpoint once everything is acknowledged. */
   readonly checkpoint: Checkpoint;
   /**

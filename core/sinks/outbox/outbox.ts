@@ -183,14 +183,8 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
       highest.set(persona, most);
       const change = keys === null ? null : findChange(known.get(persona) ?? findStoredSet(persona), keys);
       if (keys !== null) known.set(persona, keys);
-      entries.push({
-        persona,
-        kept: saved,
-        newest: most,
-        at,
-        events: fresh,
-        ...(change === null ? {} : { known: change }),
-      });
+      const entry = { persona, kept: saved, newest: most, at, events: fresh };
+      entries.push(change === null ? entry : { ...entry, known: change });
     }
     return { entries, highest, known };
   }
