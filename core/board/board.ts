@@ -46,27 +46,9 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
   let due = false;
   const waiting: Fact[] = [];
   let telling = false;
-  const onFact = new Set<(fact: Fact, board: Board) => void>();
-  const onChange = new Set<(snapshot: Snapshot) => void>();
+  const onFact = createListeners<(fact: Fact, board: Board) => void>(log);
+  const onChange = createListeners<(snapshot: Snapshot) => void>(log);
 
-  const tell = <T extends unknown[]>(listeners: Set<(...args: T) => void>, ...args: T): void => {
-    for (const listener of [...listeners]) {
-      if (!listeners.has(listener)) continue; // disposed by an earlier listener
-      try {
-        listener(...args);
-      } catch (error) {
-        log.error('a listener of the board failed', { error }); // one surface must not take the others down
-      }
-    }
-  };
-  const addListener = <T extends unknown[]>(
-    listeners: Set<(...args: T) => void>,
-    listener: (...args: T) => void,
-  ): Disposable => {
-    const wrapper = (...args: T): void => listener(...args); // the same function may listen twice
-    listeners.add(wrapper);
-    return { [Symbol.dispose]: () => void listeners.delete(wrapper) };
-  };
   const foldPending = (): void => {
     if (news.length > 0) state = fold(state, news);
     news = [];
@@ -78,19 +60,21 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
     foldPending();
     if (rev === announced) return; // a quiet tick ends here, without a new snapshot
     announced = rev;
-    if (onChange.size > 0) tell(onChange, board.snapshot());
+    if (onChange.isEmpty()) return;
+    const current = board.snapshot();
+    onChange.tell((listener) => listener(current));
   };
 
   const board: Board = {
     put: (fact) => {
-      waiting.push(fact);
-      if (telling) return;
+      if (telling) return void waiting.push(fact);
       telling = true;
       try {
-        for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-          news.push(next);
+        for (let next: Fact | undefined = fact; next !== undefined; next = waiting.shift()) {
+          const current = next;
+          news.push(current);
           snapshot = null;
-          tell(onFact, next, board);
+          onFact.tell((listener) => listener(current, board));
         }
       } finally {
         telling = false;
@@ -106,10 +90,47 @@ export function createBoard(log: Log = silentLog, later: (run: () => void) => vo
       shown = { cells: state.personas, snapshot };
       return snapshot;
     },
-    facts: (listener) => addListener(onFact, listener),
-    changes: (listener) => addListener(onChange, listener),
+    facts: onFact.add,
+    changes: onChange.add,
   };
   return board;
+}
+
+/** Functions that are called one after the other. One that throws is logged and does not take the others down. */
+interface Listeners<Listener> {
+  /** The same function may listen twice. */
+  add(listener: Listener): Disposable;
+  /** Calls `run` with each listener that is there now and is not disposed by an earlier one. */
+  tell(run: (listener: Listener) => void): void;
+  isEmpty(): boolean;
+}
+
+function createListeners<Listener>(log: Log): Listeners<Listener> {
+  // Copied when a listener comes or goes, and not for each fact.
+  let entries: readonly { readonly listener: Listener; isDisposed: boolean }[] = [];
+  return {
+    add(listener) {
+      const entry = { listener, isDisposed: false };
+      entries = [...entries, entry];
+      return {
+        [Symbol.dispose]() {
+          entry.isDisposed = true;
+          entries = entries.filter((other) => other !== entry);
+        },
+      };
+    },
+    tell(run) {
+      for (const { listener, isDisposed } of entries) {
+        if (isDisposed) continue;
+        try {
+          run(listener);
+        } catch (error) {
+          log.error('a listener of the board failed', { error });
+        }
+      }
+    },
+    isEmpty: () => entries.length === 0,
+  };
 }
 
 /** A snapshot and the cells that it was made from, in the same order. */

@@ -84,7 +84,9 @@ export function openRecentMessages(
         const id = last.get(address) ?? broadcastBefore.get(address, Number.MAX_SAFE_INTEGER)?.id ?? 0;
         return after >= id ? [] : null;
       }
-      return after >= inbox.base ? inbox.rows.filter((row) => row.id > after) : null;
+      if (after < inbox.base) return null;
+      const first = inbox.rows.findIndex((row) => row.id > after);
+      return first < 0 ? [] : inbox.rows.slice(first);
     },
     forget(address) {
       if (address === null) reset();

@@ -17,7 +17,7 @@ export function findAlarms(
   cursor: number,
   above: readonly Message[],
 ): readonly AlarmDetails[] {
-  if (rules.delivery === 'at-most-once') return [];
+  if (rules.delivery === 'at-most-once' || (gap === undefined && hidden === undefined)) return [];
   const alarms: AlarmDetails[] = [];
   if (gap !== undefined && state.gapAlerted !== cursor) alarms.push({ is: 'gap', cursor, gap });
   if (gap !== undefined && state.forgot > 0 && !state.lossDelivered)

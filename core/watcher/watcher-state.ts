@@ -176,39 +176,57 @@ export interface WatcherState {
   readonly batch: Batch | null;
 }
 
+type MutableSavedState = { -readonly [K in keyof SavedState]: SavedState[K] };
+
 export function toSavedState(state: WatcherState): SavedState {
-  const capped = state.notices.find((notice) => notice.is === 'replay_capped');
-  const corrupt = state.notices.find((notice) => notice.is === 'state_corrupt');
-  const born = state.notices.some(({ is }) => is === 'persona_added');
-  const skipped = state.notices.find((notice) => notice.is === 'baseline_skipped');
-  const restarted = state.notices.find((notice) => notice.is === 'log_restarted');
-  const { checkpoint } = state;
-  const savedCheckpoint = capped?.from ?? checkpoint;
-  const saved: { -readonly [K in keyof SavedState]: SavedState[K] } = {
-    cursor: savedCheckpoint.is === 'at' ? savedCheckpoint.id : null,
+  const { checkpoint, log, notices } = state;
+  const saved: MutableSavedState = {
+    cursor: null,
     state: state.deliveredEdge,
     consecutive_failures: state.failures,
   };
+  saveCheckpoint(saved, checkpoint);
   // The optional keys below are saved only while they apply.
-  const { log } = state;
-  if (log.name !== '')
-    saved.log = {
-      name: log.name,
-      read_to: log.readTo,
-      ...(restarted === undefined ? {} : { untold: [restarted.cursorAt, restarted.max] }),
-    };
+  if (log.name !== '') saved.log = { name: log.name, read_to: log.readTo };
   if (state.isAhead) saved.seeded_ahead = true;
   if (checkpoint.is === 'at' && checkpoint.done !== undefined)
     saved.delivered_above = checkpoint.done.map(({ from, to }) => [from, to]);
-  if (savedCheckpoint.is === 'known') saved.known = savedCheckpoint;
   if (state.gapAlerted !== null) saved.gap_alerted = state.gapAlerted;
   if (state.releaseAt !== null) saved.pin_release_at = state.releaseAt;
   if (state.lossDelivered) saved.pin_evidence_intact = false;
-  if (corrupt !== undefined || state.arming === 'corrupt') saved.state_corrupt = corrupt?.why ?? state.why;
+  if (state.arming === 'corrupt') saved.state_corrupt = state.why;
   if (state.hiddenDelivered) saved.unread_hidden = true;
-  if (born) saved.persona_added = true;
-  if (skipped !== undefined) saved.baseline_skipped = toBaselineFields(skipped);
+  for (const notice of notices) saveNotice(saved, notice);
   return saved;
+}
+
+function saveCheckpoint(saved: MutableSavedState, checkpoint: Checkpoint): void {
+  saved.cursor = checkpoint.is === 'at' ? checkpoint.id : null;
+  if (checkpoint.is === 'known') saved.known = checkpoint;
+  else if (saved.known !== undefined) delete saved.known;
+}
+
+/** A notice that is not delivered yet is saved with the state. */
+function saveNotice(saved: MutableSavedState, notice: Notice): void {
+  switch (notice.is) {
+    case 'replay_capped':
+      saveCheckpoint(saved, notice.from);
+      return;
+    case 'state_corrupt':
+      saved.state_corrupt = notice.why;
+      return;
+    case 'persona_added':
+      saved.persona_added = true;
+      return;
+    case 'baseline_skipped':
+      saved.baseline_skipped = toBaselineFields(notice);
+      return;
+    case 'log_restarted':
+      if (saved.log !== undefined) saved.log = { ...saved.log, untold: [notice.cursorAt, notice.max] };
+      return;
+    default:
+      return;
+  }
 }
 
 /** Returns the fields of the `baseline_skipped` event: a baseline that skipped unread mail (Kijito contract b). */

@@ -156,11 +156,12 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
     journal.write(entries);
     for (const [persona, keys] of known) stored.set(persona, keys);
     for (const [persona, id] of highest) newest.set(persona, id);
+    lastSeq += entries.reduce((count, { events }) => count + events.length, 0);
+    publisher.publish(entries);
+    if (listeners.size === 0) return;
     const fresh = entries.flatMap(({ persona, events }) =>
       events.map(({ seq, id, line }) => ({ seq, persona, eventId: id, line })),
     );
-    lastSeq = fresh.at(-1)?.seq ?? lastSeq;
-    publisher.publish(fresh);
     if (fresh.length > 0) for (const listener of listeners) notify(listener.tell, fresh);
   }
 

@@ -3,6 +3,7 @@ import { Fault, type PersonaId, type Scope, toFault } from '../../model/index.ts
 import type { Clock } from '../../ports/index.ts';
 import { type Disk, ensurePrivateDir, syncDirectory } from '../../state/index.ts';
 import { createEventFile, type PersonaEventFile, type Rotation } from './event-file.ts';
+import type { JournalEntry } from './journal.ts';
 import type { OutboxRow, PublishedRows } from './rows.ts';
 
 interface PublisherOptions {
@@ -27,13 +28,16 @@ interface Publisher extends Disposable {
    * @throws Fault `usage` when the name is taken.
    */
   adopt(persona: PersonaId, stem: string): void;
-  /** Appends the rows that were just committed, in this order. Never throws. */
-  publish(rows: readonly OutboxRow[]): void;
+  /** Appends the events that were just committed, in this order. Never throws. */
+  publish(entries: readonly Pick<JournalEntry, 'persona' | 'events'>[]): void;
 }
 
 export function toEventFilePath(directory: string, stem: string): string {
   return join(directory, `events.${stem}.ndjson`);
 }
+
+/** An event as a line of a file. */
+type PublishedLine = Pick<OutboxRow, 'seq' | 'line'>;
 
 interface PublishedFile {
   readonly persona: PersonaId;
@@ -59,7 +63,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const causes = new Map<string, number>();
   let directoryChecked = false;
 
-  function append(to: PublishedFile, batch: readonly OutboxRow[], from: number): void {
+  function append(to: PublishedFile, batch: readonly PublishedLine[], from: number): void {
     const lines = encodeLines(batch);
     if (to.file.append(from === 0 ? lines : lines.subarray(from)) === 'unsure') {
       to.written = null;
@@ -173,14 +177,14 @@ export function createPublisher(options: PublisherOptions): Publisher {
       if (stored > published) attempt(to, () => catchUp(to));
     },
     publish(committed) {
-      for (const [persona, batch] of groupByPersona(committed)) {
+      for (const { persona, events } of committed) {
         const to = publishedFiles.get(persona);
-        const last = batch.at(-1);
+        const last = events.at(-1);
         if (to === undefined || last === undefined) continue;
         const isLevel = to.written === to.stored;
         to.stored = last.seq;
         attempt(to, () => {
-          if (isLevel) append(to, batch, 0);
+          if (isLevel) append(to, events, 0);
           if (to.written !== to.stored) catchUp(to);
         });
       }
@@ -197,7 +201,7 @@ function toScope(to: PublishedFile): Scope {
 }
 
 /** Encodes the lines without a copy as one string, which a storm would leave behind as garbage. */
-function encodeLines(rows: readonly OutboxRow[]): Uint8Array {
+function encodeLines(rows: readonly PublishedLine[]): Uint8Array {
   let size = 0;
   for (const { line } of rows) size += Buffer.byteLength(line) + 1;
   const bytes = Buffer.allocUnsafe(size);
@@ -210,16 +214,6 @@ function encodeLines(rows: readonly OutboxRow[]): Uint8Array {
 }
 
 const NEWLINE = 10;
-
-function groupByPersona(rows: readonly OutboxRow[]): ReadonlyMap<PersonaId, OutboxRow[]> {
-  const groups = new Map<PersonaId, OutboxRow[]>();
-  for (const row of rows) {
-    const group = groups.get(row.persona);
-    if (group === undefined) groups.set(row.persona, [row]);
-    else group.push(row);
-  }
-  return groups;
-}
 
 export interface Retention {
   /** Published events are kept for at least this long, in milliseconds. */

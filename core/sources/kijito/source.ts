@@ -61,7 +61,8 @@ export function createKijitoSource({ id, client, clock, members }: KijitoOptions
     personas,
     ...(members.is === 'single' ? {} : { directory: () => directory }),
     poll(persona, from, signal) {
-      const [after, done] = from.is === 'at' ? [from.id, from.done ?? []] : [null, []];
+      const after = from.is === 'at' ? from.id : null;
+      const done = from.is === 'at' ? (from.done ?? []) : [];
       const window = client.window(persona.address, after, signal, done);
       return window instanceof Promise ? window.then(toPollResult) : toPollResult(window);
     },
