@@ -32,8 +32,9 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/;
 /** Parses a text that `formatIso` made; null for any other text. */
 export function parseIso(text: string): Instant | null {
   if (!ISO.test(text)) return null;
-  const at = Date.parse(text) + Number(text.slice(23, 26)) / 1000; // Date.parse reads whole milliseconds
-  return Number.isFinite(at) ? at : null;
+  const part = (from: number, to: number): number => Number(text.slice(from, to));
+  const seconds = Date.UTC(part(0, 4), part(5, 7) - 1, part(8, 10), part(11, 13), part(14, 16), part(17, 19));
+  return seconds + part(20, 26) / 1000;
 }
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d{1,9})?(?:Z|([+-])(\d\d):?(\d\d))?$/i;
