@@ -85,13 +85,13 @@ export const RETENTION: Retention = { keepMs: 7 * 86_400_000, keepRows: 1000 };
 
 interface Take {
   readonly persona: PersonaId;
-  readonly events: readonly BatchEvent[];
+  readonly events: readonly BatchLine[];
   readonly saved: string;
   /** All known items of a set; null for a log. */
   readonly known: StoredSet | null;
 }
 
-interface BatchEvent {
+interface BatchLine {
   readonly id: string;
   /** The id of the new or changed message; null for any other event. */
   readonly messageId: number | null;
