@@ -63,6 +63,22 @@ export function showShape(element: HTMLElement, shape: string, flags: string): v
   if (use !== null) setAttribute(use, 'href', `#${shape}`);
 }
 
+/** A longer pause of the page would be felt. */
+const SLICE_MS = 8;
+const PAUSE_MS = 30;
+
+/** Cuts long work into slices. In the pause after each the page answers its reader. */
+export function createSlices(): { pauseIfDue(): Promise<void> } {
+  let from = performance.now();
+  return {
+    async pauseIfDue() {
+      if (performance.now() - from < SLICE_MS) return;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      from = performance.now();
+    },
+  };
+}
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 export function createSvg(name: string, attributes: Readonly<Record<string, string>>): SVGElement {

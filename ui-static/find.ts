@@ -1,7 +1,7 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
-import { cloneTemplate, fillSlots, getById, getPart, setAttribute, showMarks, showShape } from './dom.ts';
+import { cloneTemplate, createSlices, fillSlots, getById, getPart, setAttribute, showMarks, showShape } from './dom.ts';
 import { FILTERS, type Filter, type FilterQuery, isInFilter, isMatch } from './filter.ts';
-import { groupBySource, hasQuestion, MARKS, toCard } from './present.ts';
+import { groupBySource, hasQuestion, MARKS, type Slots, toCard } from './present.ts';
 
 const search = getById('search') as HTMLInputElement;
 const nothing = getById('nothing');
@@ -127,21 +127,40 @@ function findVertical(links: readonly HTMLElement[], from: number, way: 1 | -1):
 }
 
 const list = getById('personas');
-const cards = new Map<string, HTMLElement>();
+const cards = new Map<string, PersonaCard>();
 const groups = new Map<string, HTMLElement>();
 
-for (const card of list.querySelectorAll<HTMLElement>('.card')) cards.set(card.dataset.id ?? '', card);
+for (const card of list.querySelectorAll<HTMLElement>('.card')) cards.set(card.dataset.id ?? '', createCard(card));
 for (const group of list.querySelectorAll<HTMLElement>('.group')) groups.set(group.dataset.source ?? '', group);
 
-/** Returns every card by the id of its persona, including cards that are not on the page now. */
-export function getCards(): ReadonlyMap<string, HTMLElement> {
-  return cards;
+/** Returns every card with the id of its persona, including cards that are not on the page now. */
+export function listCards(): readonly (readonly [id: string, card: HTMLElement])[] {
+  return [...cards].map(([id, { element }]) => [id, element]);
 }
 
 /** Lists the links of the cards on the page, in reading order. */
 export function listCardLinks(): readonly HTMLElement[] {
   return [...list.querySelectorAll<HTMLElement>(':is(.card h2, .project h2, .agent) a[href]')];
 }
+
+/** A card, what it has to say, and when it was last drawn. */
+interface PersonaCard {
+  readonly element: HTMLElement;
+  persona: PersonaWire | null;
+  isAsking: boolean;
+  drawnAt: number;
+}
+
+function createCard(element: HTMLElement): PersonaCard {
+  return { element, persona: null, isAsking: false, drawnAt: Number.NEGATIVE_INFINITY };
+}
+
+/** Of more cards than this, those that nobody sees are drawn only when they change, and now and then for their ages. */
+const CROWD = 200;
+const UNSEEN_EVERY_MS = 30_000;
+/** Cards that nobody sees and that have something else to say. */
+const outdated = new Set<PersonaCard>();
+let drawingLater = false;
 
 /**
  * Shows exactly these personas. Cards of personas that are not in `status` are dropped. `boards` has the elements that
@@ -153,49 +172,92 @@ export function drawCards(
   boards: ReadonlyMap<string, HTMLElement>,
   now: number,
 ): void {
+  const isCrowd = visible.length > CROWD;
   const order = groupBySource(visible).flatMap(({ source, slots, personas }) => {
     const board = boards.get(source);
     if (board !== undefined) return [board];
     return [
-      ...(slots === null ? [] : [drawKeyed(groups, source, 'group', (group) => fillSlots(group, slots))]),
-      ...personas.map((persona) => drawCard(persona, hasQuestion(status, persona), now)),
+      ...(slots === null ? [] : [drawGroup(source, slots)]),
+      ...personas.map((persona) => updateCard(persona, hasQuestion(status, persona), isCrowd, now)),
     ];
   });
   const ids = new Set(status.personas.map(({ id }) => id));
   for (const id of cards.keys()) if (!ids.has(id)) cards.delete(id);
   placeCards(order);
+  if (drawingLater || outdated.size === 0) return;
+  drawingLater = true;
+  void drawOutdated();
 }
 
-function drawCard(persona: PersonaWire, isAsking: boolean, now: number): HTMLElement {
+function updateCard(persona: PersonaWire, isAsking: boolean, isCrowd: boolean, now: number): HTMLElement {
+  const card = cards.get(persona.id) ?? createCard(cloneTemplate('card'));
+  cards.set(persona.id, card);
+  const isChanged = card.isAsking !== isAsking || !isSamePersona(card.persona, persona);
+  card.persona = persona;
+  card.isAsking = isAsking;
+  if (!isCrowd || !card.element.isConnected || isSeen(card.element)) drawCard(card, now);
+  else if (isChanged || now - card.drawnAt >= UNSEEN_EVERY_MS) outdated.add(card);
+  return card.element;
+}
+
+/** Also cards near the window count as seen: they come into it next. */
+function isSeen({ firstElementChild }: HTMLElement): boolean {
+  return firstElementChild?.checkVisibility({ contentVisibilityAuto: true }) ?? true;
+}
+
+/** Each status is another object, also where it says the same. */
+function isSamePersona(a: PersonaWire | null, b: PersonaWire): boolean {
+  if (a === b || a === null) return a === b;
+  for (const key of Object.keys(b) as (keyof PersonaWire)[]) {
+    if (a[key] !== b[key] && (typeof b[key] !== 'object' || JSON.stringify(a[key]) !== JSON.stringify(b[key])))
+      return false;
+  }
+  return true;
+}
+
+async function drawOutdated(): Promise<void> {
+  const slices = createSlices();
+  for (const card of outdated) {
+    drawCard(card, Date.now());
+    await slices.pauseIfDue();
+  }
+  drawingLater = false;
+}
+
+function drawCard(card: PersonaCard, now: number): void {
+  const { element, persona, isAsking } = card;
+  outdated.delete(card);
+  card.drawnAt = now;
+  if (persona === null) return;
   const { id, fragment, shape, flags, slots } = toCard(persona, now, isAsking);
-  return drawKeyed(cards, id, 'card', (card) => {
-    setAttribute(card, 'data-id', id);
-    const link = card.querySelector('a');
-    if (link !== null) setAttribute(link, 'href', `#persona=${fragment}`);
-    showShape(card, shape, flags);
-    showMarks(getPart(card, '.marks'), MARKS, slots);
-    fillSlots(card, slots);
-  });
+  setAttribute(element, 'data-id', id);
+  const link = element.querySelector('a');
+  if (link !== null) setAttribute(link, 'href', `#persona=${fragment}`);
+  showShape(element, shape, flags);
+  showMarks(getPart(element, '.marks'), MARKS, slots);
+  fillSlots(element, slots);
 }
 
-function drawKeyed(
-  elements: Map<string, HTMLElement>,
-  key: string,
-  template: string,
-  draw: (element: HTMLElement) => void,
-): HTMLElement {
-  const element = elements.get(key) ?? cloneTemplate(template);
-  elements.set(key, element);
-  draw(element);
-  return element;
+function drawGroup(source: string, slots: Slots): HTMLElement {
+  const group = groups.get(source) ?? cloneTemplate('group');
+  groups.set(source, group);
+  fillSlots(group, slots);
+  return group;
 }
 
 /** Cards do not move while the pointer or the focus is on them. They are moved when it has left. */
 function placeCards(order: readonly HTMLElement[]): void {
   if (order.length === list.children.length && order.every((element, i) => list.children[i] === element)) return;
-  const staying = new Set(order);
-  for (const child of [...list.children]) if (!staying.has(child as HTMLElement)) child.remove();
-  const busy = list.matches(':hover') || list.contains(document.activeElement);
-  if (busy) list.append(...order.filter((element) => !element.isConnected));
-  else list.replaceChildren(...order);
+  const staying = new Set<Element>(order);
+  for (const child of [...list.children]) if (!staying.has(child)) child.remove();
+  if (list.matches(':hover') || list.contains(document.activeElement)) {
+    list.append(...order.filter((element) => !element.isConnected));
+    return;
+  }
+  let next = list.firstElementChild;
+  for (const element of order) {
+    if (next?.nextElementSibling === element) next = element; // what stood before it has its turn later
+    if (next === element) next = element.nextElementSibling;
+    else list.insertBefore(element, next);
+  }
 }

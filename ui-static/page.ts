@@ -2,7 +2,7 @@ import type { AlertWire, StatusWire } from '../app/status/wire.ts';
 import { displayName, displayText, formatDuration, formatFullTime, formatRest } from '../core/format/index.ts';
 import { startDecisionsPanel } from './decisions.ts';
 import { cloneTemplate, createSvg, fillSlots, getById, getPart } from './dom.ts';
-import { drawCards, getCards, listCardLinks, startInboxSearch } from './find.ts';
+import { drawCards, listCardLinks, listCards, startInboxSearch } from './find.ts';
 import { follow } from './live.ts';
 import { drawPast } from './past-drawings.ts';
 import { formatAgo, formatNumber, hasQuestion, toCauseSlots, toFragment, toSummary, truncate } from './present.ts';
@@ -189,7 +189,7 @@ async function updatePast(): Promise<void> {
   if (!due && causesNow === drawnCauses) return;
   pastAt = now;
   drawnCauses = causesNow;
-  await Promise.allSettled([drawPast(getCards()), drawAlerts(status)]); // an older server has neither
+  await Promise.allSettled([drawPast(listCards()), drawAlerts(status)]); // an older server has neither
 }
 
 function drawCauses(status: StatusWire, now: number): void {

@@ -1,5 +1,5 @@
 import type { HistoryWire } from '../app/status/wire.ts';
-import { createSvg, setAttribute } from './dom.ts';
+import { createSlices, createSvg, setAttribute } from './dom.ts';
 import { buildBar, buildSpark, SPARK_HEIGHT } from './spark.ts';
 import { ask } from './token.ts';
 
@@ -7,11 +7,13 @@ const HOURS = 24;
 const TIMEOUT_MS = 5000;
 
 /** Draws the last day on each card. Without data nothing is drawn, and the card is complete without it. */
-export async function drawPast(cards: ReadonlyMap<string, HTMLElement>): Promise<void> {
+export async function drawPast(cards: readonly (readonly [id: string, card: HTMLElement])[]): Promise<void> {
   const answer = await ask(`/api/v1/history?hours=${HOURS}`, AbortSignal.timeout(TIMEOUT_MS));
   const { from, to, slots, personas } = (await answer.json()) as HistoryWire;
   const ms = Date.parse(to) - Date.parse(from);
+  const slices = createSlices();
   for (const [id, card] of cards) {
+    await slices.pauseIfDue();
     const past = Object.hasOwn(personas, id) ? personas[id] : undefined;
     if (past === undefined) continue;
     const place = card.querySelector('.times');

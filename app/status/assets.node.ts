@@ -14,7 +14,7 @@ import {
   toSummary,
 } from '../../ui-static/present.ts';
 import type { Asset, PageAssets } from './status-options.ts';
-import type { PersonaWire, StatusWire } from './wire.ts';
+import type { PersonaWire } from './wire.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -95,12 +95,15 @@ function stripTypes(code: string): string {
  * Creates the renderer for the page as a document that is complete without JavaScript. The markup of a card and of a cause is
  * defined once, in the `template` elements of index.html. Here they are filled as text; in the browser they are cloned and filled
  * by the same slots. Only `template` is trusted, and every value is escaped. The template is parsed once, because a reader waits
- * for the page and the process may have been idle.
+ * for the page and the process may have been idle. The parts of the document are written one after the other: a browser shows
+ * the first while thousands of cards follow.
  * @throws Error when `template` lacks one of its parts
  */
-function createPageRenderer(template: string): (status: StatusWire | null, now: Instant) => string {
-  const rest = template.indexOf('<template');
-  const document = createFiller(template.slice(0, rest));
+function createPageRenderer(template: string): PageAssets['html'] {
+  const [head = '', foot = ''] = template.split('{{cards}}');
+  const top = createFiller(head);
+  const rest = foot.indexOf('<template');
+  const bottom = createFiller(foot.slice(0, rest));
   const cause = createFiller(extractTemplate(template, 'cause'));
   const group = createFiller(extractTemplate(template, 'group').replace('data-source=""', 'data-source="{{source}}"'));
   const decision = createFiller(
@@ -124,23 +127,31 @@ function createPageRenderer(template: string): (status: StatusWire | null, now: 
     const html = marks.map((name) => `<span data-slot="${name}">${escapeHtml(slots[name] ?? '')}</span>`);
     return card({ ...slots, personaId: id, fragment, look: shape, flags }, { marks: html.join('') });
   };
-  return (status, now) => {
+  return function* (status, now) {
     const { shape, title, slots } = status === null ? CLOSED : toSummary(status);
-    const cards = groupBySource(status?.personas.filter(({ hidden }) => !hidden) ?? []).flatMap((inboxGroup) => [
-      ...(inboxGroup.slots === null ? [] : [group({ ...inboxGroup.slots, source: inboxGroup.source })]),
-      ...inboxGroup.personas.map((persona) =>
-        formatCard(persona, status !== null && hasQuestion(status, persona), now),
-      ),
-    ]);
     const causes = (status?.causes ?? []).map((entry) => cause(toCauseSlots(entry, now)));
     const decisions = (status?.decisions ?? []).map((entry) => {
       const { key, flags, fragment, slots } = toAskingCard(entry, status?.personas ?? [], now);
       return decision({ ...slots, key, flags }, { href: fragment === null ? '' : `href="#persona=${fragment}"` });
     });
-    const html = { causes: causes.join(''), decisions: decisions.join(''), cards: cards.join('') };
-    return document({ ...slots, look: shape, title }, html) + template.slice(rest);
+    let part = top({ ...slots, look: shape, title }, { causes: causes.join(''), decisions: decisions.join('') });
+    let cards = 0;
+    for (const inboxGroup of groupBySource(status?.personas.filter(({ hidden }) => !hidden) ?? [])) {
+      if (inboxGroup.slots !== null) part += group({ ...inboxGroup.slots, source: inboxGroup.source });
+      for (const persona of inboxGroup.personas) {
+        part += formatCard(persona, status !== null && hasQuestion(status, persona), now);
+        cards += 1;
+        if (cards % CARDS_PER_PART !== 0) continue;
+        yield part;
+        part = '';
+      }
+    }
+    yield part + bottom(slots) + foot.slice(rest);
   };
 }
+
+/** More than a large window shows. */
+const CARDS_PER_PART = 64;
 
 /** The parts of a fragment, which are the places to fill and the text between them. */
 type TemplatePiece =
