@@ -151,7 +151,7 @@ async function* streamStatuses(signal: AbortSignal): AsyncGenerator<StatusWire> 
   const wait = (): number => window.setTimeout(() => silence.abort(), DEAD_MS);
   let timer = wait();
   try {
-    const { body } = await ask('/api/v1/stream', AbortSignal.any([signal, silence.signal]));
+    const { body } = await ask('/api/v1/stream?events=false', AbortSignal.any([signal, silence.signal]));
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ''; ; ) {
       const read = await reader?.read();

@@ -127,7 +127,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       log,
     }),
   );
-  started.use(renderTray(board, tray, clock));
+  if (tray !== null) started.use(renderTray(board, tray, clock));
   return createSurfaces(notifications, started.move());
 
   function findNative(id: PersonaId): readonly Session[] {

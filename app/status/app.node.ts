@@ -264,13 +264,13 @@ const MAX_OWNED_READERS = 1000;
 
 /**
  * `GET /api/v1/stream`. It starts now, or after the event named by `Last-Event-ID` or `?since=` (empty: with the oldest stored
- * event).
+ * event). With `?events=false` it sends only the status.
  */
 function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: UnreadReaders): void {
   const budget = createBudget(MAX_ANONYMOUS_READERS, MAX_OWNED_READERS);
   app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
     const header = request.headers['last-event-id'];
-    const querySince = parseStreamQuery(request.url).since ?? null;
+    const { since: querySince = null, events = true } = parseStreamQuery(request.url);
     const since = header === undefined ? querySince : decodeHeader(String(header));
     const start = stream.start(since);
     const place = budget.take(request.client);
@@ -282,7 +282,7 @@ function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: Unrea
     const { raw: response } = reply;
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
     const outlet = { write: (text: string) => response.write(text), drop: () => void response.destroy() };
-    const reader = stream.join(outlet, start, request.right);
+    const reader = stream.join(outlet, start, { right: request.right, events });
     const unreadReader = unread.add(request.raw.socket, outlet.drop);
     response.on('drain', () => reader.drained());
     // 'close' is emitted for every end: the reader left, was dropped, or never read a byte

@@ -166,7 +166,7 @@ test('S18: eight tabs of one browser load and update, over one stream, and the e
   await first.page.close();
   const streams: string[] = [];
   first.context.on('request', (request) => {
-    if (request.url().endsWith('/stream')) streams.push(request.url());
+    if (request.url().includes('/api/v1/stream')) streams.push(request.url());
   });
   const tabs: Page[] = [];
   for (let i = 0; i < 8; i += 1) tabs.push(await tab(first.context, rig, first.complaints));
@@ -227,7 +227,7 @@ test('where the token is asked for everywhere the page shows nothing until it is
   await given.press('Enter');
   await live(page);
   assert.equal(await given.isVisible(), false);
-  await page.waitForResponse((answer) => answer.url().endsWith('/stream') && answer.status() === 200);
+  await page.waitForResponse((answer) => answer.url().includes('/api/v1/stream') && answer.status() === 200);
   rig.poll('zoe', 5);
   await page.locator('[data-slot="totalUnread"]', { hasText: /^5$/ }).waitFor({ timeout: 2000 });
   const second = await tab(context, rig, complaints);

@@ -46,6 +46,7 @@ export const STREAM_QUERY = {
       description:
         'An `event_id`: sends the events after it, then new ones. Empty: all stored events first. Omitted: only new events.',
     },
+    events: { type: 'boolean', default: true, description: 'False: sends no `event` messages, only the status.' },
   },
   additionalProperties: false,
 } as const;

@@ -17,7 +17,10 @@ interface Message {
 }
 
 /** A client on a real socket that keeps what it was sent. */
-async function listen(rig: StatusRig, { since, query, token }: { since?: string; query?: string; token?: true } = {}) {
+async function listen(
+  rig: StatusRig,
+  { since, query, token, events }: { since?: string; query?: string; token?: true; events?: false } = {},
+) {
   const socket: Socket = connect(rig.port, '127.0.0.1');
   let text = '';
   socket.setEncoding('utf8');
@@ -25,7 +28,11 @@ async function listen(rig: StatusRig, { since, query, token }: { since?: string;
     text += chunk;
   });
   socket.on('error', () => {}); // the far end may cut
-  const path = `/api/v1/stream${query === undefined ? '' : `?since=${encodeURIComponent(query)}`}`;
+  const params = new URLSearchParams({
+    ...(query === undefined ? {} : { since: query }),
+    ...(events === undefined ? {} : { events: 'false' }),
+  });
+  const path = `/api/v1/stream${params.size === 0 ? '' : `?${params}`}`;
   const headers = [`Host: 127.0.0.1:${rig.port}`, 'Accept: text/event-stream'];
   if (since !== undefined) headers.push(`Last-Event-ID: ${since}`);
   if (token === true) headers.push(`Authorization: Bearer ${TOKEN}`);
@@ -75,6 +82,21 @@ test('a reader gets the status at once, then every change and every event', asyn
   assert.equal(all[0]?.event, 'hello');
   assert.equal(news(all)[0]?.id, 'ada:new:1');
   reader.socket.destroy();
+});
+
+test('a reader that wants no events gets only the status', async () => {
+  await using rig = await statusRig();
+  rig.join('ada');
+  const [bare, whole] = [await listen(rig, { events: false }), await listen(rig)];
+  rig.poll('ada', 3);
+  await rig.mail('ada', 1);
+  await whole.until((m) => news(m).length === 1);
+  const all = await bare.until((m) =>
+    m.some(({ data }) => 'rev' in data && (data.totals as { unread: number }).unread === 3),
+  );
+  assert.deepEqual([...new Set(all.map(({ event }) => event))], ['hello', 'status']);
+  bare.socket.destroy();
+  whole.socket.destroy();
 });
 
 test('without the token an event has no sender and no text, with it both', async () => {
@@ -350,7 +372,7 @@ function still(full = false) {
   const reader = stream.join(
     { write: (text) => written.push(text) > 0 && !full, drop: () => (dropped = true) },
     stream.start(null),
-    'anyone',
+    { right: 'anyone', events: true },
   );
   const poll = (unread: number): Fact => {
     const at = clock.now();

@@ -4,7 +4,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import { type Service, whileNeeded } from '../../core/services/index.ts';
 import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
 import { redactLine, toPersonaWire, toWire } from './to-wire.ts';
-import type { StatusWire } from './wire.ts';
+import type { PersonaWire, StatusWire } from './wire.ts';
 
 /** The part of the outbox that a follower needs. */
 export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'listNewest' | 'newest' | 'onDelivered'>;
@@ -33,7 +33,13 @@ export interface Stream extends Disposable {
    */
   start(since: string | null): StreamStart;
   /** Starts to serve a reader. Dispose the result when the reader has gone. */
-  join(outlet: StreamOutlet, start: StreamStart, right: 'owner' | 'anyone'): StreamReader;
+  join(outlet: StreamOutlet, start: StreamStart, wants: ReaderWants): StreamReader;
+}
+
+interface ReaderWants {
+  readonly right: 'owner' | 'anyone';
+  /** Whether it gets events, or only the status. */
+  readonly events: boolean;
 }
 
 /** A position in the outbox, and what the reader is told about it. */
@@ -53,9 +59,8 @@ const STUCK_MS = 30_000;
 const BEAT_MS = 1000;
 const BATCH = 256;
 
-interface ReaderState {
+interface ReaderState extends ReaderWants {
   readonly outlet: StreamOutlet;
-  readonly right: 'owner' | 'anyone';
   /** The position up to which events were written. For an open reader that is all events. */
   seq: number;
   open: boolean;
@@ -97,7 +102,7 @@ export function createStream(options: {
     write(reader, rows.map((row) => formatEventMessage(row, reader.right)).join(''));
   };
   const catchUp = (reader: ReaderState): void => {
-    while (reader.open && readers.has(reader)) {
+    while (reader.events && reader.open && readers.has(reader)) {
       const rows = events.after(null, reader.seq, BATCH);
       if (rows.length === 0) return;
       writeRows(reader, rows);
@@ -123,7 +128,7 @@ export function createStream(options: {
     if (last === undefined) return;
     const texts = { owner: '', anyone: '' };
     for (const reader of readers) {
-      if (!reader.open) continue;
+      if (!reader.events || !reader.open) continue;
       const fresh = rows.filter((row) => row.seq > reader.seq);
       if (fresh.length < rows.length) {
         writeRows(reader, fresh);
@@ -186,9 +191,10 @@ export function createStream(options: {
       const [next] = replay.rows;
       return { seq: next === undefined ? (events.newest()?.seq ?? 0) : next.seq - 1, at: since, gap: null };
     },
-    join: (outlet, { seq, at, gap }, right) => {
+    join: (outlet, { seq, at, gap }, wants) => {
       const now = clock.monotonic();
-      const reader: ReaderState = { outlet, right, seq, open: true, stuckSince: now, lastWrite: now, statusDue: true };
+      const times = { stuckSince: now, lastWrite: now };
+      const reader: ReaderState = { ...wants, ...times, outlet, seq, open: true, statusDue: true };
       readers.add(reader);
       service.wake();
       write(reader, formatGreeting(at, gap));
@@ -247,9 +253,8 @@ function formatGreeting(at: string | null, gap: string | null): string {
   return `retry: 2000\n\n${gap === null ? '' : `event: gap\ndata: ${JSON.stringify({ since: gap })}\n\n`}${hello}`;
 }
 
-/** The current status, computed once for all readers: `/status.json`, page and stream. */
+/** The current status, computed once for all readers: `/status.json`, page and stream. Each part is made when it is first asked for. */
 export interface CurrentStatus {
-  /** Made when it is first asked for, because most readers want the bytes. */
   readonly wire: StatusWire;
   /** `wire` as JSON. */
   readonly body: string;
@@ -265,14 +270,15 @@ const NO_PERSONAS = '"personas":[]';
 
 /** The JSON of a status, in the parts that are compared with the status before. */
 interface StatusText {
+  readonly body: string;
   /** Everything but the personas, without the time of writing. */
   readonly frame: string;
   readonly personas: readonly string[];
 }
 
 /**
- * Writes the status at most once per board change, however many readers ask. `run` makes the ETags of different runs differ. The
- * text of a persona is written once for as long as it looks the same, because there may be thousands of them.
+ * Writes the status at most once per board change, however many readers ask. `run` makes the ETags of different runs differ. What
+ * is written of a persona is kept for as long as it looks the same, because there may be thousands of them.
  */
 export function createCurrentStatus(options: {
   readonly board: Board;
@@ -281,42 +287,82 @@ export function createCurrentStatus(options: {
   readonly port: () => number;
   readonly run: string;
 }): () => CurrentStatus {
+  const wires = new WeakMap<PersonaView, PersonaWire>();
   const texts = new WeakMap<PersonaView, string>();
-  let cached: { snapshot: Snapshot; at: number; text: StatusText; n: number; current: CurrentStatus } | null = null;
+  let cached: { snapshot: Snapshot; at: number; current: CurrentStatus } | null = null;
+  let written: StatusText | null = null;
+  let changes = 0;
 
-  function formatPersona(view: PersonaView, now: Instant): string {
+  function findWire(view: PersonaView, now: Instant): PersonaWire {
+    const known = wires.get(view);
+    if (known !== undefined) return known;
+    const wire = toPersonaWire(view, now);
+    if (isKept(view)) wires.set(view, wire);
+    return wire;
+  }
+
+  function findText(view: PersonaView, now: Instant): string {
     const known = texts.get(view);
     if (known !== undefined) return known;
-    const text = JSON.stringify(toPersonaWire(view, now));
-    if (view.muted.is !== 'at') texts.set(view, text); // a mute ends by time alone
+    const text = JSON.stringify(wires.get(view) ?? toPersonaWire(view, now));
+    if (isKept(view)) texts.set(view, text);
     return text;
+  }
+
+  function createCurrent(snapshot: Snapshot): CurrentStatus {
+    const meta = { now: options.clock.now(), version: options.version, port: options.port() };
+    const frame = toWire({ ...snapshot, personas: [] }, meta);
+    let wire: StatusWire | null = null;
+    let text: { readonly body: string; readonly etag: string } | null = null;
+    let bytes: Buffer | null = null;
+    const write = () => {
+      if (text !== null) return text;
+      const next = formatStatus(
+        frame,
+        snapshot.personas.map((view) => findText(view, meta.now)),
+      );
+      if (written !== null && !isSameText(written, next)) changes += 1;
+      written = next;
+      text = { body: next.body, etag: `"${options.run}.${changes}"` };
+      return text;
+    };
+    return {
+      get wire() {
+        wire ??= { ...frame, personas: snapshot.personas.map((view) => findWire(view, meta.now)) };
+        return wire;
+      },
+      get body() {
+        return write().body;
+      },
+      get bytes() {
+        bytes ??= Buffer.from(write().body);
+        return bytes;
+      },
+      get etag() {
+        return write().etag;
+      },
+    };
   }
 
   return () => {
     const snapshot = options.board.snapshot();
     const at = options.clock.monotonic();
-    if (cached !== null && cached.snapshot === snapshot && at - cached.at < MAX_AGE_MS) return cached.current;
-    const meta = { now: options.clock.now(), version: options.version, port: options.port() };
-    const frame = toWire({ ...snapshot, personas: [] }, meta);
-    const frameText = JSON.stringify(frame);
-    const personas = snapshot.personas.map((view) => formatPersona(view, meta.now));
-    // The key of the list is the first text of this kind: within a string its quotation marks would be escaped.
-    const body = frameText.replace(NO_PERSONAS, () => `"personas":[${personas.join(',')}]`);
-    const text = { frame: frameText.replace(frame.generatedAt, ''), personas }; // the first match is the value of `generatedAt`
-    const n = cached === null ? 0 : isSameText(cached.text, text) ? cached.n : cached.n + 1;
-    let wire: StatusWire | null = null;
-    const current: CurrentStatus = {
-      get wire() {
-        wire ??= toWire(snapshot, meta);
-        return wire;
-      },
-      body,
-      bytes: Buffer.from(body),
-      etag: `"${options.run}.${n}"`,
-    };
-    cached = { snapshot, at, text, n, current };
-    return current;
+    if (cached === null || cached.snapshot !== snapshot || at - cached.at >= MAX_AGE_MS)
+      cached = { snapshot, at, current: createCurrent(snapshot) };
+    return cached.current;
   };
+}
+
+/** A mute ends by time alone. */
+function isKept({ muted }: PersonaView): boolean {
+  return muted.is !== 'at';
+}
+
+function formatStatus(frame: StatusWire, personas: readonly string[]): StatusText {
+  const text = JSON.stringify(frame);
+  // The key of the list is the first text of this kind: within a string its quotation marks would be escaped.
+  const body = text.replace(NO_PERSONAS, () => `"personas":[${personas.join(',')}]`);
+  return { body, frame: text.replace(frame.generatedAt, ''), personas }; // the first match is the value of `generatedAt`
 }
 
 function isSameText(a: StatusText, b: StatusText): boolean {

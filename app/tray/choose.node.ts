@@ -27,10 +27,10 @@ export interface TrayNeeds {
 }
 
 /**
- * Chooses and starts the tray driver for this machine. There is always one: where no icon can be shown, it shows nothing and has
- * reported why through `onState`. Every state is logged once, here.
+ * Chooses and starts the tray driver for this machine. Returns null where no icon can be shown, and has reported why through
+ * `onState`. Every state is logged once, here.
  */
-export async function openTray(needs: TrayNeeds): Promise<TrayDriver> {
+export async function openTray(needs: TrayNeeds): Promise<TrayDriver | null> {
   const { choice, bus, icons, helperFolder, env, clock, log } = needs;
   const events: TrayEvents = {
     onAction: (action) => needs.events.onAction(action),
@@ -39,20 +39,20 @@ export async function openTray(needs: TrayNeeds): Promise<TrayDriver> {
       needs.events.onState(text);
     },
   };
-  const createHiddenTray = (why: string): TrayDriver => {
+  const hide = (why: string): null => {
     events.onState(`off (${why})`);
-    return { show: () => {}, [Symbol.asyncDispose]: async () => {} };
+    return null;
   };
-  if (choice === 'none') return createHiddenTray('switched off');
+  if (choice === 'none') return hide('switched off');
   const { platform, arch } = process;
   const hasBus = platform !== 'darwin' && platform !== 'win32';
   if (choice === 'sni' || (choice === 'auto' && hasBus)) {
-    return bus.is === 'bus' ? openSniTray(bus, icons, events, log) : createHiddenTray(`no session bus: ${bus.why}`);
+    return bus.is === 'bus' ? openSniTray(bus, icons, events, log) : hide(`no session bus: ${bus.why}`);
   }
-  if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return createHiddenTray('no display');
+  if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return hide('no display');
   const hasRosetta = platform === 'darwin' && arch === 'arm64' && (await canRunIntelPrograms());
   const binary = chooseHelperBinary({ platform, arch, hasGlibcLoader: existsSync(GLIBC_LOADER), hasRosetta });
-  if (binary.is === 'none') return createHiddenTray(binary.why);
+  if (binary.is === 'none') return hide(binary.why);
   const prepareBinary = (): string => prepareHelperProgram(binary.name, log);
   return openHelperTray({ prepareBinary, folder: helperFolder, platform, env, icons, events, clock, log });
 }

@@ -1,9 +1,9 @@
-import type { Board, PersonaView, Snapshot, Until } from '../../core/board/index.ts';
+import { type Board, isSameValue, type PersonaView, type Snapshot, type Until } from '../../core/board/index.ts';
 import { formatClockTime } from '../../core/format/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { buildTrayModel } from './menu.ts';
-import type { TrayDriver } from './model.ts';
+import type { TrayDriver, TrayModel } from './model.ts';
 import { computeMsUntilAgeChange, toMessageRowText } from './persona-row.ts';
 
 /** At most two drawings per second. The last change is always drawn. */
@@ -14,7 +14,7 @@ const REDRAW_MS = 60_000;
 
 /** Keeps the driver up to date with the board: draws at once, then after each change that a person would see. */
 export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: TrayDriver, clock: Clock): Disposable {
-  let shownText = '';
+  let shown: TrayModel | null = null;
   let drawnAt = Number.NEGATIVE_INFINITY;
   let waiting: Disposable | null = null;
   let byTime: Disposable | null = null;
@@ -25,9 +25,8 @@ export function renderTray(board: Pick<Board, 'snapshot' | 'changes'>, driver: T
     const now = clock.now();
     const snapshot = board.snapshot();
     const model = buildTrayModel(snapshot, now, formatClockTime);
-    const text = JSON.stringify(model);
-    if (text !== shownText) {
-      shownText = text;
+    if (!isSameValue(model, shown)) {
+      shown = model;
       drawnAt = clock.monotonic();
       driver.show(model);
     }

@@ -20,11 +20,18 @@ function formatUncached(at: Instant): string {
   const micros = Math.round(at * 1000);
   const days = Math.floor(micros / (DAY * 1000));
   const rest = micros - days * DAY * 1000;
-  const { year, month, day } = toCalendarDate(days);
+  if (days !== lastDate.days) lastDate = { days, text: formatDate(days) };
   const seconds = Math.floor(rest / 1_000_000);
-  const date = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
   const time = `${pad(Math.floor(seconds / 3600), 2)}:${pad(Math.floor(seconds / 60) % 60, 2)}:${pad(seconds % 60, 2)}`;
-  return `${date}T${time}.${pad(rest % 1_000_000, 6)}+00:00`;
+  return `${lastDate.text}T${time}.${pad(rest % 1_000_000, 6)}+00:00`;
+}
+
+/** Most instants are of the same day as the one before. */
+let lastDate = { days: Number.NaN, text: '' };
+
+function formatDate(days: number): string {
+  const { year, month, day } = toCalendarDate(days);
+  return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`;
 }
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/;

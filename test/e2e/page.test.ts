@@ -280,7 +280,7 @@ test('eight tabs of one browser, half of them on one inbox, each update over one
   await tray.persona('tabs', ({ unread }) => unread === 1);
   let streams = 0;
   context.on('request', (request) => {
-    if (request.url().endsWith('/stream')) streams += 1;
+    if (request.url().includes('/api/v1/stream')) streams += 1;
   });
   const tabs: Page[] = [];
   for (let i = 0; i < 8; i += 1) tabs.push(await tab(`${tray.url}/${i % 2 === 0 ? '' : '#persona=tabs'}`));
@@ -304,7 +304,7 @@ test('a program that is stopped while its stream is open: the page says from whe
   await tray.persona('quiet', ({ unread }) => unread === 1);
   let streams = 0;
   context.on('request', (request) => {
-    if (request.url().endsWith('/stream')) streams += 1;
+    if (request.url().includes('/api/v1/stream')) streams += 1;
   });
   const page = await context.newPage();
   await page.clock.install();
