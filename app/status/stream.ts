@@ -297,7 +297,7 @@ export function createCurrentStatus(options: {
     const known = wires.get(view);
     if (known !== undefined) return known;
     const wire = toPersonaWire(view, now);
-    if (isKept(view)) wires.set(view, wire);
+    if (!hasTimedMute(view)) wires.set(view, wire);
     return wire;
   }
 
@@ -305,7 +305,7 @@ export function createCurrentStatus(options: {
     const known = texts.get(view);
     if (known !== undefined) return known;
     const text = JSON.stringify(wires.get(view) ?? toPersonaWire(view, now));
-    if (isKept(view)) texts.set(view, text);
+    if (!hasTimedMute(view)) texts.set(view, text);
     return text;
   }
 
@@ -353,9 +353,9 @@ export function createCurrentStatus(options: {
   };
 }
 
-/** A mute ends by time alone. */
-function isKept({ muted }: PersonaView): boolean {
-  return muted.is !== 'at';
+/** Returns whether it changes by time alone: its mute ends. */
+function hasTimedMute({ muted }: PersonaView): boolean {
+  return muted.is === 'at';
 }
 
 function formatStatus(frame: StatusWire, personas: readonly string[]): StatusText {
