@@ -141,6 +141,9 @@ export interface PeriodicOptions {
   readonly clock: Pick<Clock, 'sleep'>;
 }
 
+/** The reason of an abort that ends a wait. Without one Node makes an error with its stack each time. */
+const WOKEN = 'woken';
+
 /**
  * Creates a service that runs `round`, and again `ms` after each end. A round that throws ends the service; its
  * supervisor restarts it.
@@ -149,13 +152,15 @@ export function every({ name, ms, firstMs = 0, round, clock }: PeriodicOptions):
   let wait = new AbortController();
   return {
     name,
-    wake: () => wait.abort(),
+    wake: () => wait.abort(WOKEN),
     async run(signal) {
-      if (firstMs > 0) await clock.sleep(firstMs, AbortSignal.any([signal, wait.signal]));
+      if (signal.aborted) return;
+      signal.addEventListener('abort', () => wait.abort(WOKEN), { once: true });
+      if (firstMs > 0) await clock.sleep(firstMs, wait.signal);
       while (!signal.aborted) {
         wait = new AbortController();
         await round(signal);
-        await clock.sleep(typeof ms === 'number' ? ms : ms(), AbortSignal.any([signal, wait.signal]));
+        await clock.sleep(typeof ms === 'number' ? ms : ms(), wait.signal);
       }
     },
   };
