@@ -86,12 +86,15 @@ function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<R
   const { own, rest } = splitRest(schema, args);
   if (schema.isVerbFirst) chooseVerb(schema, own.slice(0, 1)); // no other flag is known before the verb is
   const flags = listKnownFlags(schema, own[0] ?? '');
-  const { values, positionals } = parseArgs({
-    args: [...own],
-    options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, toOption(flag)])),
-    allowPositionals: schema.verbs !== undefined || schema.positionals !== undefined,
-    allowNegative: Object.values(flags).some((flag) => flag.type === 'boolean' && flag.negatable === true),
-  });
+  const allowPositionals = schema.verbs !== undefined || schema.positionals !== undefined;
+  const { values, positionals } =
+    readPlainWords(own, flags, allowPositionals) ??
+    parseArgs({
+      args: [...own],
+      options: Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, toOption(flag)])),
+      allowPositionals,
+      allowNegative: Object.values(flags).some((flag) => flag.type === 'boolean' && flag.negatable === true),
+    });
   const chosen = chooseVerb(schema, positionals);
   const verb = chosen.name === null ? undefined : schema.verbs?.[chosen.name];
   const knownFlags = selectFlags(schema, verb);
@@ -106,6 +109,22 @@ function parseValues(schema: CommandSchema, args: readonly string[]): Readonly<R
     ...parsePositionals(verb ?? schema, chosen.words, prefix, takesRest),
     ...(takesRest ? { rest } : {}),
   };
+}
+
+/**
+ * Reads words and flags without a value, as most command lines of quick commands are: loading the parser of Node would take a
+ * thirtieth of their start. Null: there is something else, or something wrong.
+ */
+function readPlainWords(
+  args: readonly string[],
+  flags: FlagSchemas,
+  allowPositionals: boolean,
+): { readonly values: RawFlags; readonly positionals: readonly string[] } | null {
+  const positionals = args.filter((arg) => !arg.startsWith('-'));
+  const names = args.filter((arg) => arg.startsWith('-')).map((arg) => (arg.startsWith('--') ? arg.slice(2) : ''));
+  const areKnown = names.every((name) => Object.hasOwn(flags, name) && flags[name]?.type === 'boolean');
+  if (!areKnown || (positionals.length > 0 && !allowPositionals)) return null;
+  return { values: Object.fromEntries(names.map((name) => [name, true])), positionals };
 }
 
 /** Lists the flags that a command line with this first word may hold, before its verb is known. */

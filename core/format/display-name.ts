@@ -2,7 +2,18 @@
  * Characters that a reader cannot see, or that move or hide the characters beside them: controls, format characters
  * such as bidirectional overrides and zero-width spaces, fillers, variation selectors, line and paragraph separators.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+const UNSEEN = '[\\p{Cc}\\p{Cf}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029]';
+
+let unseen: RegExp | null = null;
+
+/**
+ * Replaces each character of `UNSEEN`. Written as literals, this expression and the one of joining letters would take two milliseconds of
+ * every start: V8 checks literals when it reads a file. Most texts need neither.
+ */
+function replaceUnseen(text: string, replace: (char: string, at: number) => string): string {
+  unseen ??= new RegExp(UNSEEN, 'gu');
+  return text.replace(unseen, replace);
+}
 
 /** Matches most names, which need no change. */
 const PLAIN = /^[ -~]*$/;
@@ -18,9 +29,7 @@ const PLAIN_JSON = /^[\n\r\t -~]*$/;
 export function displayName(name: string): string {
   if (PLAIN.test(name)) return name;
   const text = name.toWellFormed();
-  return text.replace(UNSEEN, (char, at: number) =>
-    isShapingCharacter(char, text, at) ? char : escapeCharacter(char),
-  );
+  return replaceUnseen(text, (char, at) => (isShapingCharacter(char, text, at) ? char : escapeCharacter(char)));
 }
 
 /** Formats a text of several lines like `displayName`, but keeps line ends and tabs. */
@@ -37,13 +46,13 @@ export function displayLine(text: string): string {
 export function stripUnseen(text: string): string {
   if (PLAIN.test(text)) return text;
   const whole = text.toWellFormed();
-  return whole.replace(UNSEEN, (char, at: number) => (isShapingCharacter(char, whole, at) ? char : ''));
+  return replaceUnseen(whole, (char, at) => (isShapingCharacter(char, whole, at) ? char : ''));
 }
 
 /** Returns the same JSON value, with every character escaped that a terminal acts on or a reader cannot see. */
 export function displayJson(json: string): string {
   if (PLAIN_JSON.test(json)) return json;
-  return json.replace(UNSEEN, (char, at: number) =>
+  return replaceUnseen(json, (char, at) =>
     char === '\n' || char === '\t' || char === '\r' || isShapingCharacter(char, json, at) ? char : escapeUnits(char),
   );
 }
@@ -68,14 +77,17 @@ function isShapingCharacter(char: string, text: string, at: number): boolean {
   }
 }
 
-/**
- * Returns whether the letter changes its shape beside a joiner or a non-joiner. The expression is made when it is first needed, because
- * its sets of characters take a millisecond of every start.
- */
+/** Scripts whose letters change their shape beside a joiner or a non-joiner. */
+const JOINING_SCRIPTS = `
+  Arabic Syriac Nko Mongolian Mandaic Adlam Hanifi_Rohingya Devanagari Bengali Gurmukhi
+  Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar Tibetan
+`;
+
+let joining: RegExp | null = null;
+
 function isJoiningLetter(char: string): boolean {
-  return /[\p{scx=Arabic}\p{scx=Syriac}\p{scx=Nko}\p{scx=Mongolian}\p{scx=Mandaic}\p{scx=Adlam}\p{scx=Hanifi_Rohingya}\p{scx=Devanagari}\p{scx=Bengali}\p{scx=Gurmukhi}\p{scx=Gujarati}\p{scx=Oriya}\p{scx=Tamil}\p{scx=Telugu}\p{scx=Kannada}\p{scx=Malayalam}\p{scx=Sinhala}\p{scx=Khmer}\p{scx=Myanmar}\p{scx=Tibetan}]/u.test(
-    char,
-  );
+  joining ??= new RegExp(JOINING_SCRIPTS.trim().replace(/\S+/g, '\\p{scx=$&}').replace(/\s+/g, '|'), 'u');
+  return joining.test(char);
 }
 
 const isEmojiPart = (char: string): boolean => /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u.test(char);
