@@ -1,8 +1,9 @@
 /**
- * `npm test [-- WORDS] [-- --check | --style | --list]`: set-up, then three lanes. A lane that fails stops the rest.
+ * `npm test [-- WORDS] [-- --check | --style | --list]`: set-up, then the lanes. A lane that fails stops the rest.
  *   1. check: types, style, and the tests beside the code and of the architecture; two minutes.
  *   2. processes: whole programs, desktop, browser, servers.
- *   3. fault: kills, damage, floods, a full disk. One file at a time, because its bounds are in seconds.
+ *   3. fault: kills, damage, a full disk.
+ *   4. alone: a flood, whose bound is a second: one file at a time.
  * WORDS: only test files whose path holds one of them, without types and style. `--check`: only the first lane.
  * `--style`: only types and style.
  */
@@ -19,7 +20,6 @@ import {
 } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { become, environment } from './child.mjs';
 import { root } from './paths.mjs';
 import { fail, setUp, setUpForTests } from './setup.mjs';
@@ -37,13 +37,43 @@ const files = ['app', 'build', 'core', 'scripts', 'test', 'ui-static']
   .map((path) => relative(root, path).split(sep).join('/'))
   .filter((path) => words.length === 0 || words.some((word) => path.includes(word)));
 
-// Half of a test's time is spent waiting for a process or for a moment to come.
-const jobs = availableParallelism() + 1;
-const LANES = [
-  { name: 'check', jobs, files: files.filter((path) => laneFor(path) === 'check') },
-  { name: 'processes', jobs, files: files.filter((path) => laneFor(path) === 'processes') },
-  { name: 'fault', jobs: 1, files: files.filter((path) => laneFor(path) === 'fault') },
+const cores = availableParallelism();
+/** What runs longest, longest first: begun last, it would run while the other cores have nothing to do. */
+const LONGEST = [
+  'test/e2e/page-brainclaw.test.ts',
+  'test/e2e/page-decisions.test.ts',
+  'test/e2e/follow.test.ts',
+  'test/e2e/page.test.ts',
+  'test/fault/nudge.test.ts',
+  'test/e2e/daemon-upstream-faults.test.ts',
+  'app/status/page.test.ts',
+  'test/e2e/hook.test.ts',
+  'test/e2e/remote-hives.test.ts',
+  'test/e2e/tray-kill.test.ts',
+  'test/e2e/tray-relay.test.ts',
+  'test/newcomer/maildir-source.test.ts',
+  'test/e2e/sleep.test.ts',
+  'test/e2e/field-reports.test.ts',
+  'test/e2e/decisions.test.ts',
+  'test/e2e/tray-menu.test.ts',
+  'core/inbox/relay/trouble.test.ts',
+  'test/e2e/equal-surfaces.test.ts',
+  'test/e2e/watch-input.test.ts',
+  'test/e2e/tray-outage.test.ts',
+  'test/e2e/garden-mail.test.ts',
+  'test/e2e/watch-delivery.test.ts',
+  'test/e2e/real-claude.test.ts',
+  'test/e2e/doctor.test.ts',
 ];
+const gone = LONGEST.find((path) => !existsSync(join(root, path)));
+if (gone !== undefined) fail(`LONGEST of scripts/test.mjs names ${gone}, which does not exist`);
+const LANES = [
+  // Half of a test's time is spent waiting for a process or for a moment to come, and more than half of one of whole programs.
+  { name: 'check', jobs: cores + 1 },
+  { name: 'processes', jobs: cores * 2 },
+  { name: 'fault', jobs: cores + 1 },
+  { name: 'alone', jobs: 1 },
+].map((lane) => ({ ...lane, files: longestFirst(files.filter((path) => laneFor(path) === lane.name)) }));
 
 if (flags.includes('--list')) {
   process.stdout.write(files.map((path) => `${path}\n`).join(''));
@@ -58,10 +88,16 @@ if (flags.includes('--list')) {
 
 /** Which lane a test file belongs to. What drives a browser, a desktop or a server waits for the second one. */
 function laneFor(path) {
+  if (path === 'test/fault/server.test.ts') return 'alone';
   if (path.startsWith('test/fault/')) return 'fault';
   if (path.startsWith('test/') && !path.startsWith('test/house/') && !path.startsWith('test/kit/')) return 'processes';
   const drives = /from '[^']*\/kit\/(browser|desktop\/[a-z-]+|nats-server|relay-rig|user-systemd)\.ts'/;
   return drives.test(readFileSync(join(root, path), 'utf8')) ? 'processes' : 'check';
+}
+
+function longestFirst(paths) {
+  const rank = (path) => (LONGEST.includes(path) ? LONGEST.indexOf(path) : LONGEST.length);
+  return paths.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** Runs one lane after the other. @returns the first that failed; null: all went well */
@@ -114,10 +150,9 @@ function isolated() {
   return { env, home };
 }
 
-function tests(node, { name, jobs: concurrency, files: paths }, env) {
+function tests(node, { name, jobs, files: paths }, env) {
   if (words.length === 0) process.stdout.write(`lane ${name}: ${paths.length} files\n`);
-  const args = ['--test', `--test-concurrency=${concurrency}`, '--test-timeout=900000', ...reporters(), ...paths];
-  return become(node, args, { cwd: root, env });
+  return become(node, [join(root, 'scripts', 'run-tests.mjs'), String(jobs), ...paths], { cwd: root, env });
 }
 
 /** The program as it is published, beside koffi, the one package that it is published without. */
@@ -129,16 +164,6 @@ async function packed(node, folder) {
   const { code, output } = await captured('package', node, [join(root, 'build', 'package.ts'), out]);
   if (code !== 0) fail(`the program cannot be packed:\n${output}`);
   return out;
-}
-
-function reporters() {
-  const readable = ['--test-reporter=spec', '--test-reporter-destination=stdout'];
-  if (!process.env.CI) return readable;
-  return [
-    ...readable,
-    `--test-reporter=${pathToFileURL(join(root, 'scripts', 'no-skips.mjs'))}`,
-    '--test-reporter-destination=stderr',
-  ];
 }
 
 function captured(name, file, args) {
