@@ -60,6 +60,12 @@ export interface OutboxJournal extends Disposable {
   fill(): void;
 }
 
+interface WaitingRecord {
+  readonly n: number;
+  /** An `OutboxRecord`. */
+  readonly json: string;
+}
+
 interface OutboxRecord {
   /** The id of the database that the record belongs to. Records of another database are ignored. */
   readonly of: string;
@@ -80,7 +86,7 @@ const FILL_AFTER_MS = 500;
 /** Milliseconds between two parts of a fill, so that a long fill does not block other work. */
 const BETWEEN_PARTS_MS = 5;
 const RETRY_MS = 30_000;
-/** Characters of entries in one record, and in one part of a fill. */
+/** Characters of entries in one record, and of records in one part of a fill. */
 const RECORD_CHARS = 32 * 1024;
 const PART_CHARS = 64 * 1024;
 /** The journal file is emptied when it is this large, in bytes. */
@@ -107,8 +113,11 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   /** Bytes of a failed write may follow after `size`. */
   let torn = false;
   let n = filled;
-  /** Records that are durable in the journal and not in the tables yet. */
-  let waiting: OutboxRecord[] = [];
+  /**
+   * Records that are durable in the journal and not in the tables yet. As text, because a storm leaves some ten thousand objects in
+   * them, which would take up twice the memory, and which every garbage collection would visit.
+   */
+  let waiting: WaitingRecord[] = [];
   let timer: Disposable | null = null;
   let warned = false;
 
@@ -157,9 +166,8 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   function fillPart(): void {
     let chars = 0;
     let count = 0;
-    for (; count < waiting.length && chars < PART_CHARS; count += 1)
-      for (const entry of waiting[count]?.entries ?? []) chars += countChars(entry);
-    const part = waiting.slice(0, count);
+    for (; count < waiting.length && chars < PART_CHARS; count += 1) chars += waiting[count]?.json.length ?? 0;
+    const part = waiting.slice(0, count).map(({ json }) => JSON.parse(json) as OutboxRecord);
     runLaterTransaction(db, () => tables.add(part));
     waiting = waiting.slice(count);
   }
@@ -204,7 +212,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   return {
     hasGap,
     write(entries) {
-      const records = toRecords(entries).map((part, i) => ({ of: ownerId, n: n + 1 + i, entries: part }));
+      const records = toRecords(entries).map((part, i) => toWaiting({ of: ownerId, n: n + 1 + i, entries: part }));
       const bytes = Buffer.concat(records.flatMap(formatRecord));
       try {
         if (torn) cut();
@@ -304,9 +312,13 @@ function toRecords(entries: readonly JournalEntry[]): readonly (readonly Journal
   return records;
 }
 
+function toWaiting(record: OutboxRecord): WaitingRecord {
+  return { n: record.n, json: JSON.stringify(record) };
+}
+
 /** Returns the line of a record in pieces, because a storm of 1,000 messages makes a megabyte of them. */
-function formatRecord(record: OutboxRecord): readonly Uint8Array[] {
-  const json = Buffer.from(JSON.stringify(record));
+function formatRecord(record: WaitingRecord): readonly Uint8Array[] {
+  const json = Buffer.from(record.json);
   return [Buffer.from(`${formatSum(json)} `), json, LINE_END];
 }
 
@@ -319,14 +331,20 @@ function formatSum(json: Uint8Array): string {
 const NEWLINE = 10;
 
 /** Parses the whole records of a journal. Bytes after the last newline belong to an unfinished write and are ignored. */
-function parseRecords(bytes: Buffer): { readonly records: readonly OutboxRecord[]; readonly damaged: number } {
-  const records: OutboxRecord[] = [];
+function parseRecords(bytes: Buffer): {
+  readonly records: readonly (WaitingRecord & Pick<OutboxRecord, 'of'>)[];
+  readonly damaged: number;
+} {
+  const records: (WaitingRecord & Pick<OutboxRecord, 'of'>)[] = [];
   let damaged = 0;
   let start = 0;
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-    const json = bytes.subarray(start + 9, end);
-    if (bytes.toString('latin1', start, start + 9) === `${formatSum(json)} `) records.push(JSON.parse(json.toString()));
-    else damaged += 1;
+    const jsonBytes = bytes.subarray(start + 9, end);
+    if (bytes.toString('latin1', start, start + 9) === `${formatSum(jsonBytes)} `) {
+      const json = jsonBytes.toString();
+      const { of: owner, n } = JSON.parse(json) as OutboxRecord;
+      records.push({ of: owner, n, json });
+    } else damaged += 1;
     start = end + 1;
   }
   return { records, damaged };

@@ -32,8 +32,9 @@ interface Publisher extends Disposable {
   publish(entries: readonly Pick<JournalEntry, 'persona' | 'events'>[]): void;
 }
 
+/** The path is copied, because what `join` returns consists of a dozen texts, and each persona keeps its path. */
 export function toEventFilePath(directory: string, stem: string): string {
-  return join(directory, `events.${stem}.ndjson`);
+  return Buffer.from(join(directory, `events.${stem}.ndjson`)).toString();
 }
 
 /** An event as a line of a file. */
