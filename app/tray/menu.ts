@@ -156,7 +156,7 @@ const PAGE = { name: 'page', params: {} } as const;
  */
 function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   const hives = snapshot.hives.filter((hive) => isDownUnseen(snapshot, hive)).map(buildHiveRow);
-  const personas = snapshot.personas.filter((p) => !p.hidden).toSorted((a, b) => computeRank(a) - computeRank(b)); // stable: then by id
+  const personas = sortByNeed(snapshot);
   const grouped = new Set(personas.map((p) => p.source)).size > 1;
   const room = Math.max(0, ROWS - hives.length);
   const rest = personas.slice(room);
@@ -170,6 +170,15 @@ function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormat
     ...buildHiddenRows(snapshot),
   ];
   return rows.length === 0 ? [{ is: 'text', key: 'nobody', label: 'No inbox is watched yet' }] : rows;
+}
+
+function sortByNeed({ personas }: Snapshot): readonly PersonaView[] {
+  return personas.filter((p) => !p.hidden).toSorted((a, b) => computeRank(a) - computeRank(b)); // stable: then by id
+}
+
+/** Returns the personas that have a row, and perhaps a few more. */
+export function listDrawnPersonas(snapshot: Snapshot): readonly PersonaView[] {
+  return sortByNeed(snapshot).slice(0, ROWS + MORE_MOST);
 }
 
 type RowBuilder = (p: PersonaView) => MenuEntry;

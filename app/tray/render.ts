@@ -2,7 +2,7 @@ import { type Board, isSameValue, type PersonaView, type Snapshot, type Until } 
 import { formatClockTime } from '../../core/format/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { buildTrayModel } from './menu.ts';
+import { buildTrayModel, listDrawnPersonas } from './menu.ts';
 import type { TrayDriver, TrayModel } from './model.ts';
 import { computeMsUntilAgeChange, toMessageRowText } from './persona-row.ts';
 
@@ -80,9 +80,10 @@ export function computeNextChange(snapshot: Snapshot, now: Instant): Instant | n
     considerEnd(p.muted);
     const { staleAfter } = p;
     if (staleAfter !== null && staleAfter > now) at = Math.min(at, Math.max(now + AGES_EVERY_MS, staleAfter));
-    for (const since of listAges(p))
-      at = Math.min(at, now + Math.max(AGES_EVERY_MS, computeMsUntilAgeChange(now - since)));
   }
+  // Nobody sees the messages of the others, and to read their times would keep the texts of them all.
+  for (const since of listDrawnPersonas(snapshot).flatMap(listAges))
+    at = Math.min(at, now + Math.max(AGES_EVERY_MS, computeMsUntilAgeChange(now - since)));
   return at === Number.POSITIVE_INFINITY ? null : at;
 }
 
