@@ -33,6 +33,7 @@ export function createRealMachine(log: Log): Machine {
     stop: stop.signal,
     onPoke,
     atRest: clearHeap,
+    inStorm: limitYoungSpace,
   };
 }
 
@@ -42,10 +43,11 @@ export function createRealMachine(log: Log): Machine {
  * given back. Call this once the program is loaded.
  *
  * With `storms` the space for new objects may grow at once, because with little space a storm of mail spends a third of its time
- * in garbage collection. Such a program calls `clearHeap` when it is at rest. Without `storms` the middle compiler is off, too.
+ * in garbage collection. Such a program calls `limitYoungSpace` in a storm and `clearHeap` when it is at rest. Without `storms` the
+ * middle compiler is off, too.
  */
 export function limitHeap({ storms }: { readonly storms: boolean }): void {
-  setFlagsFromString(storms ? '--semi-space-growth-factor=16' : '--semi-space-growth-factor=1');
+  setYoungGrowth(storms);
   setFlagsFromString('--heap-growing-percent=30');
   // The HTTP parser of undici is WebAssembly. The compiler that makes it faster after some calls keeps 13 MiB for it, and a poll parses
   // a few hundred bytes. Call this before undici is loaded.
@@ -68,20 +70,39 @@ export function limitProgramMemory(): void {
 /** When the space for new objects is larger than this, a collection (some 60 ms) is worth its time. */
 const GROWN_BYTES = 4 * 1024 * 1024;
 
+/** From 1 MiB it grows to 32 at once. A second time would be to 128, which no storm needs. */
+function setYoungGrowth(mayGrow: boolean): void {
+  setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 16 : 1}`);
+}
+
+function hasGrown(): boolean {
+  const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
+  return young === undefined || young.space_size >= GROWN_BYTES;
+}
+
+let isLimited = false;
+
+function limitYoungSpace(): void {
+  if (isLimited || !hasGrown()) return;
+  setYoungGrowth(false);
+  isLimited = true;
+}
+
 let gc: ((how: { type: 'major'; flavor: 'last-resort' }) => void) | null = null;
 
 /** Collects the garbage that the start or a storm left, and gives the memory back. Costs nothing when there is none. */
-function clearHeap(grownBytes: number = GROWN_BYTES): void {
-  const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
+function clearHeap(): void {
   const isFirst = gc === null;
   if (gc === null) {
     setFlagsFromString('--expose-gc');
     gc = runInNewContext('gc') as NonNullable<typeof gc>;
   }
   // Only a last-resort collection gives pages back to the system.
-  if (!isFirst && young !== undefined && young.space_size < grownBytes) return;
+  if (!isFirst && !hasGrown()) return;
   gc({ type: 'major', flavor: 'last-resort' });
   trim();
+  if (isLimited) setYoungGrowth(true);
+  isLimited = false;
 }
 
 let mallocTrim: ((pad: number) => number) | null = null;
@@ -99,11 +120,10 @@ function trim(): void {
 
 /** Everything that a process uses of the outside world. Tests replace it. */
 export interface Machine {
-  /**
-   * Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back.
-   * `grownBytes`: not unless the space for new objects is at least so large.
-   */
-  atRest(grownBytes?: number): void;
+  /** Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back. */
+  atRest(): void;
+  /** Called in a storm now and then: memory need not grow further. */
+  inStorm(): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly os: NodeJS.Platform;

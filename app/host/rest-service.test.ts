@@ -4,9 +4,9 @@ import { createBoard } from '../../core/board/index.ts';
 import { exactly } from '../../core/model/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Machine } from './machine.node.ts';
-import { createRestService } from './rest-service.ts';
+import { createRestService, limitMemoryInStorms } from './rest-service.ts';
 
-test('memory is given back a second after the start and after a poll of very many personas, once a minute at most', async () => {
+test('memory is given back a second after the start and after many polls, once in ten minutes at most', async () => {
   const clock = fakeClock();
   const board = createBoard();
   let rests = 0;
@@ -39,10 +39,27 @@ test('memory is given back a second after the start and after a poll of very man
     await clock.advance(1000);
   }
   assert.equal(rests, 2, 'who is polled every second is not cleared away every second');
-  await clock.advance(20_000);
+  await clock.advance(560_000);
   countSoMany(1000);
   await clock.advance(1000);
   assert.equal(rests, 3);
   stop.abort();
   await over;
+});
+
+test('memory is limited with every thousand facts, whatever they say', () => {
+  const board = createBoard();
+  let limits = 0;
+  const inStorm = (): void => {
+    limits += 1;
+  };
+  using _limit = limitMemoryInStorms(board, { inStorm } as unknown as Machine);
+  const counts = Array.from({ length: 998 }, (_, i) => ({ persona: `p${i}`, unread: exactly(0), urgent: exactly(0) }));
+  board.put({ is: 'counted', at: 0, counts });
+  board.put({ is: 'autostart', at: 0, on: true });
+  assert.equal(limits, 0);
+  board.put({ is: 'autostart', at: 0, on: false });
+  assert.equal(limits, 1);
+  board.put({ is: 'autostart', at: 0, on: true });
+  assert.equal(limits, 1);
 });

@@ -12,12 +12,21 @@ interface RestNeeds {
 const REST_AFTER_MS = 1000;
 /** Polls and counts of this many personas leave as much garbage as a storm of events. */
 const CROWD = 1000;
-/** A crowd that is polled again and again is cleared away at most this often. */
-const CROWD_EVERY_MS = 50_000;
-/** A minute in which nothing changes leaves less. To clear that away each minute would cost more than all else. */
-const CROWD_BYTES = 48 * 1024 * 1024;
+/** What polls leave is cleared away at most this often. To do it each minute would cost more than the polls of 5,000 personas. */
+const CROWD_EVERY_MS = 600_000;
 
-/** Gives back the memory that a storm of events took, or a poll of very many personas, once it is over. */
+/** Limits the memory that many facts take, those of the start too. What they leave is given back by the service. */
+export function limitMemoryInStorms(board: Pick<Board, 'facts'>, { inStorm }: Machine): Disposable {
+  let facts = 0;
+  return board.facts((fact) => {
+    facts += fact.is === 'counted' ? fact.counts.length : 1;
+    if (facts < CROWD) return;
+    facts = 0;
+    inStorm();
+  });
+}
+
+/** Gives back the memory that a storm of events took, or many polls, once they are over. */
 export function createRestService({ outbox, board }: RestNeeds, { clock, atRest }: Machine): Service {
   return {
     name: 'memory',
@@ -34,11 +43,11 @@ export function createRestService({ outbox, board }: RestNeeds, { clock, atRest 
         if (fact.is === 'polled') polled += 1;
         else if (fact.is === 'counted') polled += fact.counts.length;
         if (polled < CROWD || crowdTimer !== null || clock.monotonic() < againAt) return;
+        polled = 0;
+        againAt = clock.monotonic() + CROWD_EVERY_MS;
         crowdTimer = clock.after(REST_AFTER_MS, () => {
           crowdTimer = null;
-          polled = 0;
-          againAt = clock.monotonic() + CROWD_EVERY_MS;
-          atRest(CROWD_BYTES);
+          atRest();
         });
       });
       await untilAborted(signal);

@@ -65,7 +65,17 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
   });
   const stop = new AbortController();
   const machine: Machine = {
-    ...{ atRest: () => {}, env: {}, pid: process.pid, os: 'linux', arch: 'x64', disk, clock, clocks: stillClocks },
+    ...{
+      atRest: () => {},
+      inStorm: () => {},
+      env: {},
+      pid: process.pid,
+      os: 'linux',
+      arch: 'x64',
+      disk,
+      clock,
+      clocks: stillClocks,
+    },
     random: { hex: (bytes) => '0f'.repeat(bytes) },
     spawn: {
       run: () => {

@@ -73,6 +73,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   const stop = new AbortController();
   const machine: Machine = {
     atRest: () => {},
+    inStorm: () => {},
     env: {},
     pid: process.pid,
     os: 'linux',
