@@ -20,6 +20,7 @@ const PAST_EVERY_MS = 5 * 60_000;
 const causes = getById('causes');
 const form = getById('token');
 const overview = getById('overview');
+const summaryParts = [getById('summary'), getPart(document, 'footer')];
 const find = startInboxSearch(() => drawAll());
 const decisionsPanel = startDecisionsPanel(() => needToken('action'));
 let route: Route = { is: 'overview' };
@@ -86,7 +87,7 @@ function drawAll(): void {
   const now = Date.now();
   const summary = toSummary(latestStatus);
   document.documentElement.dataset.look = summary.shape;
-  fillSlots(document, summary.slots);
+  for (const part of summaryParts) fillSlots(part, summary.slots);
   const persona = route.is === 'persona' ? findPersona(latestStatus, route.fragment) : null;
   const title = persona === null ? summary.title : `${displayName(persona.label.slice(0, 100))} · ${summary.title}`;
   if (document.title !== title) document.title = title;

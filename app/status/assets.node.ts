@@ -114,6 +114,7 @@ function createPageRenderer(template: string): PageAssets['html'] {
   );
   const card = createFiller(
     extractTemplate(template, 'card')
+      .replaceAll('\n', '') // each would be a node of the document
       .replace('data-id=""', 'data-id="{{personaId}}" id="persona={{fragment}}"')
       .replace('href="#persona="', 'href="#persona={{fragment}}"')
       .replace('data-look=""', 'data-look="{{look}}"')
