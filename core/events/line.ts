@@ -63,12 +63,14 @@ function formatMembers(record: Record<string, unknown>, keys: typeof LAST): stri
 export function formatJson(value: unknown): string {
   if (typeof value === 'string') return quote(value);
   if (Array.isArray(value)) return `[${value.map(formatJson).join(', ')}]`;
-  if (value !== null && typeof value === 'object') {
-    return `{${Object.entries(value)
-      .map(([k, v]) => `${quote(k)}: ${formatJson(v)}`)
-      .join(', ')}}`;
-  }
+  if (value !== null && typeof value === 'object') return formatObject(value as Record<string, unknown>);
   return JSON.stringify(value);
+}
+
+function formatObject(record: Record<string, unknown>): string {
+  let text = '';
+  for (const key of Object.keys(record)) text += `${text === '' ? '' : ', '}${quote(key)}: ${formatJson(record[key])}`;
+  return `{${text}}`;
 }
 
 function quote(text: string): string {

@@ -110,6 +110,19 @@ describe('the newest mail in memory, by itself', () => {
     assert.equal(inbox.above('bo', 2), null);
   });
 
+  test('holds a message for each of very many inboxes', () => {
+    const names = Array.from({ length: HELD + 500 }, (_, i) => `p${i}`);
+    using inbox = memory({ before: names });
+    inbox.db.exec('BEGIN');
+    const ids = names.map((name) => inbox.add(name));
+    inbox.db.exec('COMMIT');
+    inbox.recent.catchUp();
+    assert.deepEqual(
+      names.map((name, i) => inbox.above(name, i + 1)),
+      ids.map((id) => [id]),
+    );
+  });
+
   test('tells rows as they are', () => {
     using inbox = memory();
     const text = 'a\0é漢😀';

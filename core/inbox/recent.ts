@@ -13,7 +13,7 @@ export interface RecentMessages {
   forget(address: string | null): void;
 }
 
-/** With more rows than this the memory starts again. */
+/** With more rows than this, and than there are inboxes, the memory starts again. */
 const MOST_ROWS = 2000;
 
 interface Inbox {
@@ -29,7 +29,7 @@ export function openRecentMessages(
   trimmed: (row: HeadRow, isIntact: boolean | null) => TrimmedMessage,
 ): RecentMessages {
   const since = db.prepare<HeadRow & SealColumns & { persona: string }>(
-    `SELECT persona, ${HEAD}, ${SEAL_COLUMNS} FROM inbox WHERE seq > ? ORDER BY seq LIMIT ${MOST_ROWS + 1}`,
+    `SELECT persona, ${HEAD}, ${SEAL_COLUMNS} FROM inbox WHERE seq > ? ORDER BY seq LIMIT ?`,
   );
   const newestId = db.prepare<{ id: number }>('SELECT coalesce(max(seq), 0) AS id FROM inbox');
   const acksByItem = db.prepare<{ persona: string; read_at: number | null }>(
@@ -64,9 +64,10 @@ export function openRecentMessages(
 
   return {
     catchUp() {
-      const rows = since.all(headBytes, newest);
-      if (rows.length > MOST_ROWS) return reset();
-      if (held + rows.length > MOST_ROWS) {
+      const mostRows = Math.max(MOST_ROWS, last.size);
+      const rows = since.all(headBytes, newest, mostRows + 1);
+      if (rows.length > mostRows) return reset();
+      if (held + rows.length > mostRows) {
         // The next requests are for what came just now; `last` says from where on the rows are complete.
         inboxes = new Map();
         held = 0;
@@ -76,7 +77,7 @@ export function openRecentMessages(
         else for (const ack of acksByItem.all(row.id)) add(ack.persona, { ...row, read_at: ack.read_at });
         newest = row.id;
       }
-      if (held > MOST_ROWS) reset(); // a broadcast has one row per inbox
+      if (held > mostRows) reset(); // a broadcast has one row per inbox
     },
     above(address, after) {
       const inbox = inboxes.get(address);

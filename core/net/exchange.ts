@@ -163,8 +163,8 @@ function findCodes(error: unknown): string[] {
 
 /** Returns null for a 2xx answer with a body, else the fault for the status (Kijito contract a, health rule). */
 function toStatusFault(status: number, location: string | null, about: RequestContext): Fault | null {
-  const url = formatUrl(about.url);
-  const createFault = (code: FaultCode, problem: string): Fault => new Fault(code, `${url}: ${problem}`, about.scope);
+  const createFault = (code: FaultCode, problem: string): Fault =>
+    new Fault(code, `${formatUrl(about.url)}: ${problem}`, about.scope);
   if (status === 204 || status === 205) return createFault('status', `answered ${status}, which has no content`);
   if (status >= 200 && status < 300) return null;
   if (status === 304) return createFault('status', 'answered 304 (not modified) to a request without a condition');

@@ -67,6 +67,24 @@ test('flush commits at once, and the turn that follows commits nothing twice', a
   assert.deepEqual(commits, [['a']]);
 });
 
+test('a group of 1,000 is committed at once, the rest with its turn', async () => {
+  const commits: number[] = [];
+  const group = createGroupCommit(
+    (jobs: readonly number[]) => {
+      commits.push(jobs.length);
+      return jobs;
+    },
+    createCommitSchedule(0, 'after the call'),
+  );
+  const answers = Array.from({ length: 2500 }, (_, i) => group.add(i));
+  assert.deepEqual(commits, [1000, 1000]);
+  assert.deepEqual(
+    await Promise.all(answers),
+    Array.from({ length: 2500 }, (_, i) => i),
+  );
+  assert.deepEqual(commits, [1000, 1000, 500]);
+});
+
 describe('by default', () => {
   /** A group that writes down what is committed. */
   function recorded() {

@@ -9,6 +9,9 @@ export interface GroupCommit<Job, Answer> {
 /** Decides when a gathering group is committed, by calling `run`. It is called with the first job of each group. */
 export type CommitSchedule = (run: () => void, group: { readonly isCrowd: boolean; isFull(): boolean }) => void;
 
+/** A group of this many is committed at once: by then its share of a flush is small, and its jobs fill the memory. */
+const MOST_JOBS = 1000;
+
 /** How many recent groups are remembered. The largest of them is the expected size of the next group. */
 const REMEMBERED = 8;
 
@@ -53,7 +56,8 @@ export function createGroupCommit<Job, Answer>(
     add(job) {
       const deferred = Promise.withResolvers<Answer>();
       waiting.push({ job, deferred });
-      if (waiting.length === 1) later(flush, { isCrowd, isFull });
+      if (waiting.length === MOST_JOBS) flush();
+      else if (waiting.length === 1) later(flush, { isCrowd, isFull });
       return deferred.promise;
     },
     flush,

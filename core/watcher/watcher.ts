@@ -205,6 +205,8 @@ class InboxWatcher implements Watcher {
     if (input.is === 'polled') this.#hasMore = out.more;
     // A batch goes to the sink first, unless the state must be saved before it.
     const ackPromise = out.batch.length > 0 && !out.save ? sink.take(out.batch, out.saved, abort) : null;
+    // The tray process writes the lines of this turn now. Surfaces come after them.
+    if (ackPromise !== null) await undefined;
     for (const fact of out.facts) put(fact);
     if (out.save) this.#saveState();
     if (out.batch.length === 0) {
