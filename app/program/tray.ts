@@ -154,6 +154,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   start(...status.services);
   instance.publish(status.port);
   log.info(`hivebar ${readVersion()} is running: ${status.urls[0]} (pid ${machine.pid})`);
+  machine.started();
   await using started = await startSurfaces({
     ...{ settings, board, startupBuffer, db, actions, config: dirs.config, runDirectory: dirs.run },
     port: status.port,

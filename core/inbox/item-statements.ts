@@ -197,8 +197,12 @@ export function prepareHiveStatements(db: Database) {
   const newest = `SELECT ${own} FROM inbox WHERE persona = ?1 AND seq < ?2 AND (?3 = 0 OR read_at IS NULL)`;
   return {
     insert: db.prepare(`
-      INSERT INTO inbox (persona, from_, priority, urgent, created, read_at, dedup_key, content)
-      VALUES (?1, ?2, iif(?3, 1, 2), ?3, ?4, ?5, ${formatNewKeySql("'mail'", '?4')}, ?6)`),
+      INSERT INTO inbox (persona, from_, priority, urgent, created, read_at, dedup_key, content, seq, sum)
+      VALUES (?1, ?2, iif(?3, 1, 2), ?3, ?4, ?5, ${formatNewKeySql("'mail'", '?4')}, ?6, ?7, ?8)`),
+    /** The id that the next message would get. */
+    nextId: db.prepare<{ id: number }>(`
+      SELECT 1 + max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'inbox'), 0),
+        coalesce((SELECT max(seq) FROM inbox), 0)) AS id`),
     personas: db.prepare<{ name: string; created: number }>(
       'SELECT name, created FROM personas WHERE elsewhere = 0 ORDER BY name',
     ),

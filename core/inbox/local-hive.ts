@@ -10,7 +10,7 @@ import {
   runTransaction,
   toPendingDir,
 } from '../state/index.ts';
-import { DAMAGED_FROM, formatDamaged, openSeals } from './continuity.ts';
+import { computeMailSum, DAMAGED_FROM, formatDamaged, openSeals } from './continuity.ts';
 import type { Items, TrimmedMessage } from './item.ts';
 import { type HeadRow, prepareHiveStatements, type StoredRow, toHeadText } from './item-statements.ts';
 import { createSweeper, openExpiry, openItems, type Reapable } from './items.ts';
@@ -190,7 +190,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   function deliver(mails: readonly NewMessage[]): SendResult[] {
     const sent = runTransaction(db, () => {
       const now = Math.floor(clock.now());
-      const results = mails.map((mail) => insert(mail, now));
+      const first = sql.nextId.get()?.id ?? 1;
+      const results = mails.map((mail, n) => insert(mail, first + n, now));
       clearStamps(
         toPendingDir(db.path),
         mails.map(({ to }) => to),
@@ -211,10 +212,10 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     });
   }
 
-  function insert({ to, from, content, urgent }: NewMessage, now: number): SendResult {
+  function insert(mail: NewMessage, id: number, now: number): SendResult {
+    const { to, from, content, urgent } = mail;
     const readAt = isSameName(from, to) ? now : null;
-    const id = sql.insert.run(to, from, urgent ? 1 : 0, now, readAt, content).lastInsertRowid;
-    seals.seal(id);
+    sql.insert.run(to, from, urgent ? 1 : 0, now, readAt, content, id, computeMailSum(id, mail, now));
     return { id, to };
   }
 

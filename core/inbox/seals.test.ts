@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import fc from 'fast-check';
 import { realClock, silentLog } from '../ports/index.ts';
 import { openDatabase } from '../state/index.ts';
-import { openContinuity } from './continuity.ts';
+import { openContinuity, openSeals } from './continuity.ts';
 import { DAMAGED_FROM, openItems, openLocalHive, sealAll } from './index.ts';
 import { openOutgoingItems } from './relay/exchange.ts';
 
@@ -23,6 +24,23 @@ function openHive(path: string) {
   const hive = openLocalHive({ db, clock: realClock, log, contentChars: 220, onDamaged });
   return { db, hive, errors, counts };
 }
+
+test('given any text, the checksum of mail that is sent is the one of its stored row', () => {
+  const { db, hive } = openHive(':memory:');
+  const sums = db.prepare<{ seq: number; sum: number }>('SELECT seq, sum FROM inbox ORDER BY seq');
+  const { seal } = openSeals(db);
+  const names = fc.constantFrom('ada', 'Zoë', '日本', 'a b', '🐝');
+  const mail = fc.record({ to: names, from: names, content: fc.string({ unit: 'binary' }), urgent: fc.boolean() });
+  fc.assert(
+    fc.property(mail, (sent) => {
+      const { id } = hive.sendNow(sent);
+      const before = sums.all().at(-1);
+      assert.deepEqual([before?.seq, typeof before?.sum], [id, 'number']);
+      seal(id);
+      assert.deepEqual(sums.all().at(-1), before);
+    }),
+  );
+});
 
 describe('a message that is not what was sent', () => {
   test('A4 given a changed message, every way to read it says that it is damaged and none shows the text', () => {

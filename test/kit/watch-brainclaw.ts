@@ -65,6 +65,7 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
   });
   const stop = new AbortController();
   const machine: Machine = {
+    started: () => {},
     ...{
       atRest: () => {},
       inStorm: () => {},

@@ -72,6 +72,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   const settings: Settings = { ...openSettings(join(folder, 'config')).settings, ...options.settings };
   const stop = new AbortController();
   const machine: Machine = {
+    started: () => {},
     atRest: () => {},
     inStorm: () => {},
     env: {},
