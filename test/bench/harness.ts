@@ -59,11 +59,22 @@ export interface Floor {
   readonly what: string;
 }
 
+export interface GoalOptions {
+  readonly isSlow?: boolean;
+  /** The runs are made at the same time: for memory and for what a program costs that mostly waits. */
+  readonly atOnce?: boolean;
+}
+
 /** Goals that one run measures together, in the order of its samples. */
-export function goals(lines: readonly Goal[], run: () => Promise<readonly Sample[]>, isSlow = false): Bench {
+export function goals(
+  lines: readonly Goal[],
+  run: () => Promise<readonly Sample[]>,
+  { isSlow = false, atOnce = false }: GoalOptions = {},
+): Bench {
   const measure = async (runs: number): Promise<readonly ResultLine[]> => {
     const samples: (readonly Sample[])[] = [];
-    for (let n = 0; n < runs; n += 1) samples.push(await run());
+    if (atOnce) samples.push(...(await Promise.all(Array.from({ length: runs }, () => run()))));
+    else for (let n = 0; n < runs; n += 1) samples.push(await run());
     return lines.map((goal, i) =>
       toResultLine(
         goal,

@@ -23,7 +23,7 @@ export const benches = [
       ...forEach('wake-ups of all threads, headless, long-poll', 'per min', [null, null]),
     ],
     idle,
-    true,
+    { isSlow: true, atOnce: true },
   ),
 ];
 

@@ -14,7 +14,7 @@ export const benches = [
       { name: '10,000 personas on one local hive: resident, after the storm', unit: 'MiB', bar: 250 },
     ],
     measureAll,
-    true,
+    { isSlow: true },
   ),
 ];
 

@@ -21,7 +21,7 @@ export const benches = [
       },
     ],
     measureTraffic,
-    true,
+    { isSlow: true },
   ),
 ];
 
