@@ -329,11 +329,9 @@ function registerMetricsRoute(
 }
 
 async function loadWriter(): Promise<(metrics: readonly Metric[]) => Promise<{ type: string; text: string }>> {
-  const [{ default: Registry }, { default: Gauge }, { default: Counter }] = await Promise.all([
-    import('prom-client/lib/registry.js'),
-    import('prom-client/lib/gauge.js'),
-    import('prom-client/lib/counter.js'),
-  ]);
+  const { default: Registry } = await import('prom-client/lib/registry.js');
+  const { default: Gauge } = await import('prom-client/lib/gauge.js');
+  const { default: Counter } = await import('prom-client/lib/counter.js');
   return async (metrics) => {
     const registry = new Registry();
     for (const { name, help, type, samples } of metrics) {
