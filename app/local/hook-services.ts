@@ -9,6 +9,8 @@ import { openSessionStore } from '../open/index.ts';
 
 /** An agent that was busy when mail came is idle later, and nothing announces that. */
 const EVERY_MS = 10_000;
+/** Mail that comes together leads to one look at all sessions. */
+const GATHER_MS = 50;
 
 /** Returns which nudges are allowed. Only a person may allow typing into a terminal. */
 export function toNudgeWays({ nudge }: Pick<Settings, 'nudge'>): NudgeWays {
@@ -66,7 +68,7 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
       using _ = local.hints(() => {
         if (isDue) return;
         isDue = true;
-        clock.after(0, () => {
+        clock.after(GATHER_MS, () => {
           isDue = false;
           rounds.wake();
         });
