@@ -349,6 +349,45 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
+test('of many personas the first cards leave before the rest is rendered', async () => {
+  await using rig = await statusRig();
+  for (let i = 0; i < 300; i += 1) rig.join(`agent-${String(i).padStart(3, '0')}`);
+  const status = (await (await fetch(`${rig.server.urls[0]}status.json`)).json()) as StatusWire;
+  const parts = [...loadPage().html(status, Date.now())];
+  const listIds = (html: string): string[] => [...html.matchAll(/data-id="(agent-\d+)"/g)].map(([, id = '']) => id);
+  assert.equal(listIds(parts[0] ?? '').length, 64);
+  assert.match(parts[0] ?? '', /^<!doctype html>[\s\S]*data-slot="totalUp">0</);
+  assert.deepEqual(
+    listIds(parts.join('')),
+    status.personas.map(({ id }) => id),
+  );
+});
+
+test('of many personas also those out of sight say what is new, and who goes down is first', async (t) => {
+  await using rig = await statusRig();
+  for (let i = 0; i < 300; i += 1) {
+    rig.join(`agent-${i}`);
+    rig.poll(`agent-${i}`, 1);
+  }
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  const { page, context, complaints } = opened;
+  await live(page);
+  const last = page.locator('.card').last();
+  const id = await last.getAttribute('data-id');
+  rig.poll(id ?? '', 2);
+  await last.locator('[data-slot="unread"]', { hasText: /^2$/ }).waitFor({ state: 'attached', timeout: 5000 });
+  rig.down(id ?? '');
+  await page.locator(`.card:first-child[data-id="${id}"][data-look="down"]`).waitFor({ timeout: 5000 });
+  assert.equal(await page.locator('.card').count(), 300);
+  assert.equal(new Set(await page.locator('.card h2').allTextContents()).size, 300);
+  await press(page, '/');
+  await page.keyboard.type('agent-299');
+  assert.deepEqual(await page.locator('.card h2').allTextContents(), ['agent-299']);
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 test('with 100 personas the whole overview is under 150 KB, and shows what the JSON says', async (t) => {
   const out = mkdtempSync(join(tmpdir(), 'hb-page-'));
   t.after(() => rmSync(out, { recursive: true }));
