@@ -262,6 +262,7 @@ describe('the metrics of all daemons', () => {
       );
       const classes = new Set([...series.keys()].flatMap((name) => parseLabels(name).error_class ?? []));
       assert.deepEqual([...classes].sort(), [...ERROR_CLASSES].sort());
+      clearInterval(fresh); // or it would be right again before it is read
       exportAs(home, 'p0', createExport('lab', 'p0').replaceAll('machine_id=', 'session_id="s1",machine_id='));
       const text = await (await fetch(`${tray.url}/metrics`)).text();
       assert.ok(!text.includes('session_id') && !text.includes('"s1"'));

@@ -18,6 +18,7 @@ import {
 import { realRandom, silentLog } from '../../core/ports/index.ts';
 import { createRealDisk, writeAtomically } from '../../core/state/index.ts';
 import { type Cli, type ProcessExit, startCli } from './process.ts';
+import { measurePause } from './until.ts';
 import type { ReferenceUpstream, UpstreamPersona } from './upstream/index.ts';
 
 /** A state directory for any number of daemons. Gone when the test leaves its scope. */
@@ -166,10 +167,10 @@ export async function answering(cli: Cli, places: DaemonPlaces): Promise<DaemonP
     return asked.answer;
   };
   const until = async (goal: string, fits: (status: DaemonStatus) => boolean, ms = 60_000): Promise<DaemonStatus> => {
-    for (const end = performance.now() + ms; ; await sleep(10)) {
+    for (const start = performance.now(); ; await sleep(measurePause(performance.now() - start, 30))) {
       const now = await status();
       if (fits(now)) return now;
-      if (performance.now() > end) {
+      if (performance.now() - start > ms) {
         throw new Error(`not within ${ms} ms: ${goal}\n${JSON.stringify({ ...now, metrics: '' })}\n${cli.stderr}`);
       }
     }

@@ -16,6 +16,7 @@ import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { type Cli, type EventLine, type ProcessExit, runCli, startCli } from './process.ts';
+import { measurePause } from './until.ts';
 
 /** A home of its own for one Hivebar: nothing in it until a program is run. Gone when the test leaves its scope. */
 export interface TrayHome extends Disposable {
@@ -141,10 +142,10 @@ async function served(cli: Cli, dir: string): Promise<TrayProcess> {
   const status = async (): Promise<StatusWire> => (await (await fetch(`${url}/status.json`)).json()) as StatusWire;
 
   async function until(goal: string, fits: (status: StatusWire) => boolean, ms: number = 60_000): Promise<StatusWire> {
-    for (const end = performance.now() + ms; ; await sleep(20)) {
+    for (const start = performance.now(); ; await sleep(measurePause(performance.now() - start, 100))) {
       const now = await status();
       if (fits(now)) return now;
-      if (performance.now() > end)
+      if (performance.now() - start > ms)
         throw new Error(`not within ${ms} ms: ${goal}\n${JSON.stringify(now)}\n${cli.stderr}`);
     }
   }
