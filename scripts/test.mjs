@@ -37,7 +37,6 @@ const files = ['app', 'build', 'core', 'scripts', 'test', 'ui-static']
   .map((path) => relative(root, path).split(sep).join('/'))
   .filter((path) => words.length === 0 || words.some((word) => path.includes(word)));
 
-const cores = availableParallelism();
 /** What runs longest, longest first: begun last, it would run while the other cores have nothing to do. */
 const LONGEST = [
   'test/e2e/page-brainclaw.test.ts',
@@ -67,9 +66,10 @@ const LONGEST = [
 ];
 const gone = LONGEST.find((path) => !existsSync(join(root, path)));
 if (gone !== undefined) fail(`LONGEST of scripts/test.mjs names ${gone}, which does not exist`);
+// Half of a test's time is spent waiting for a process or for a moment to come.
+const cores = availableParallelism();
 const LANES = [
-  // Half of a test's time is spent waiting for a process or for a moment to come, and more than half of one of whole programs.
-  { name: 'check', jobs: cores + 1 },
+  { name: 'check', jobs: cores * 2 },
   { name: 'processes', jobs: cores * 2 },
   { name: 'fault', jobs: cores + 1 },
   { name: 'alone', jobs: 1 },
@@ -102,15 +102,19 @@ function longestFirst(paths) {
 
 /** Runs one lane after the other. @returns the first that failed; null: all went well */
 async function failedLane(node, lanes) {
-  if (words.length === 0 && !(await checks(node))) return 'types or style';
   if (lanes.length > 0 && files.length === 0) {
     process.stderr.write(`no test file has ${words.join(' or ')} in its path\n`);
     return 'tests';
   }
   const { env, home } = isolated();
   try {
-    // The lanes after the first run what users run, which also starts sooner; a few tests by themselves run the sources.
-    if (words.length === 0 && lanes.length > 1) env.HIVEBAR_TEST_PACKAGE = await packed(node, join(home, 'package'));
+    if (words.length === 0) {
+      // The lanes after the first run what users run, which also starts sooner; a few tests by themselves run the sources.
+      const packing = lanes.length > 1 ? packed(node, join(home, 'package')) : null;
+      const [isClean, dist] = await Promise.all([checks(node), packing]);
+      if (!isClean) return 'types or style';
+      if (dist !== null) env.HIVEBAR_TEST_PACKAGE = dist;
+    }
     const red = [];
     for (const lane of lanes) {
       if (lane.files.length === 0 || (await tests(node, lane, env)) === 0) continue;
