@@ -4,7 +4,7 @@ import { createBoard } from '../../core/board/index.ts';
 import { exactly } from '../../core/model/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Machine } from './machine.node.ts';
-import { createRestService, limitMemoryInStorms } from './rest-service.ts';
+import { createRestService, createStormLimit } from './rest-service.ts';
 
 test('memory is given back a second after the start and after many polls, once in ten minutes at most', async () => {
   const clock = fakeClock();
@@ -47,19 +47,17 @@ test('memory is given back a second after the start and after many polls, once i
   await over;
 });
 
-test('memory is limited with every thousand facts, whatever they say', () => {
-  const board = createBoard();
+test('memory is limited with every thousand pieces of work', () => {
   let limits = 0;
   const inStorm = (): void => {
     limits += 1;
   };
-  using _limit = limitMemoryInStorms(board, { inStorm } as unknown as Machine);
-  const counts = Array.from({ length: 998 }, (_, i) => ({ persona: `p${i}`, unread: exactly(0), urgent: exactly(0) }));
-  board.put({ is: 'counted', at: 0, counts });
-  board.put({ is: 'autostart', at: 0, on: true });
+  const countWork = createStormLimit({ inStorm } as unknown as Machine);
+  countWork(998);
+  countWork(1);
   assert.equal(limits, 0);
-  board.put({ is: 'autostart', at: 0, on: false });
+  countWork(1);
   assert.equal(limits, 1);
-  board.put({ is: 'autostart', at: 0, on: true });
+  countWork(1);
   assert.equal(limits, 1);
 });

@@ -15,15 +15,18 @@ const CROWD = 1000;
 /** What polls leave is cleared away at most this often. To do it each minute would cost more than the polls of 5,000 personas. */
 const CROWD_EVERY_MS = 600_000;
 
-/** Limits the memory that many facts take, those of the start too. What they leave is given back by the service. */
-export function limitMemoryInStorms(board: Pick<Board, 'facts'>, { inStorm }: Machine): Disposable {
-  let facts = 0;
-  return board.facts((fact) => {
-    facts += fact.is === 'counted' ? fact.counts.length : 1;
-    if (facts < CROWD) return;
-    facts = 0;
+/**
+ * Returns what to call with each piece of work for a persona, those of the start too. With every thousand it limits the memory that
+ * they take; the service gives it back.
+ */
+export function createStormLimit({ inStorm }: Machine): (count: number) => void {
+  let sum = 0;
+  return (count) => {
+    sum += count;
+    if (sum < CROWD) return;
+    sum = 0;
     inStorm();
-  });
+  };
 }
 
 /** Gives back the memory that a storm of events took, or many polls, once they are over. */

@@ -17,6 +17,7 @@ import {
 } from '../../core/state/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.node.ts';
+import { createStormLimit } from '../host/rest-service.ts';
 import { createStoreCopy, type StoreCopy } from '../host/store-copy-service.node.ts';
 import type { SavedTrayState } from '../sources/hive-watchers.ts';
 import { DATABASE, JOURNAL, type StoreMode } from './store-modes.ts';
@@ -90,6 +91,8 @@ export function openTrayState(state: string, settings: Settings, mode: StoreMode
     }),
   );
   opened.use(board.facts(history.hear));
+  const countWork = createStormLimit(machine);
+  opened.use(board.facts((fact) => countWork(fact.is === 'counted' ? fact.counts.length : 1)));
   const eventsDirectory = join(state, 'events');
   const outbox = opened.use(
     openOutbox<SavedTrayState>({
@@ -100,6 +103,7 @@ export function openTrayState(state: string, settings: Settings, mode: StoreMode
       directory: eventsDirectory,
       journal: join(state, JOURNAL),
       retentionNow: retention.now,
+      onTake: () => countWork(1),
       rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
       onBehind: (persona, fault) => {
         if (fault === null) log.info(`${persona}: its event file is up to date again`);

@@ -9,7 +9,7 @@ import { watchChanged } from '../hook/index.ts';
 import { createDiskSpaceService } from '../host/disk-space-service.ts';
 import { claimInstance, type Instance, type RunningInstance } from '../host/instance.ts';
 import type { Machine } from '../host/machine.node.ts';
-import { createRestService, limitMemoryInStorms } from '../host/rest-service.ts';
+import { createRestService } from '../host/rest-service.ts';
 import { createDecisionsService } from '../local/decisions-service.ts';
 import { createAutostartService, greet } from '../local/first-start.ts';
 import { createQuietHoursService } from '../local/quiet-hours-service.ts';
@@ -61,7 +61,6 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   const configured = applyPlan(file.settings, plan, isWhole);
   using state = openTrayState(dirs.state, configured, mode, outer);
   const { board, db, local, outbox, history } = state;
-  using _limit = limitMemoryInStorms(board, outer);
 
   const stop = new AbortController();
   const machine: Machine = { ...outer, stop: AbortSignal.any([outer.stop, stop.signal]) };

@@ -36,6 +36,8 @@ export interface OutboxOptions {
   readonly journal: string;
   /** Called with a fault when the event file of a persona lacks events, and with null when it has them all. No event is lost. */
   readonly onBehind: (persona: PersonaId, fault: Fault | null) => void;
+  /** Called with each batch that a sink takes, before it is committed. */
+  readonly onTake?: () => void;
   readonly rotation?: Rotation;
   readonly retention?: Retention;
   /** Returns the time that decides the age of a row; absent: the wall clock. */
@@ -107,7 +109,7 @@ function toStoppedAck(error: unknown): Ack {
 }
 
 export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox<Saved> {
-  const { db, disk, clock, clocks, directory, onBehind } = options;
+  const { db, disk, clock, clocks, directory, onBehind, onTake } = options;
   migrate(db, 'outbox', OUTBOX_SCHEMA);
   const journal = openJournal({ db, disk, clock, path: options.journal });
   const { fill, hasGap } = journal;
@@ -223,6 +225,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
   function take(persona: PersonaId, stem: string, events: readonly Event[], saved: Saved): Promise<Ack> {
     try {
       publisher.adopt(persona, stem);
+      onTake?.();
       if (closed) throw new Fault('internal', 'the outbox is closed', { is: 'machine', key: 'database' });
       stamp ??= createStamper(clocks.read());
       const formatStamped = stamp;
