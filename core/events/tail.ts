@@ -1,4 +1,4 @@
-import { type Files, O } from '../ports/index.ts';
+import { type Files, O, writeAll } from '../ports/index.ts';
 import type { Event } from './event.ts';
 import { findClosing, parseEventLine } from './line.ts';
 
@@ -62,11 +62,7 @@ export function repairTail(files: Files, fd: number): number {
     files.ftruncate(fd, end);
     return end - size;
   }
-  for (let done = 0; done < closing.length; ) {
-    const wrote = files.write(fd, closing.subarray(done));
-    if (wrote === 0) throw new Error('the disk accepts no more bytes');
-    done += wrote;
-  }
+  writeAll(files, fd, closing);
   return closing.length;
 }
 

@@ -40,6 +40,18 @@ export interface Files {
   lstat(path: string): Stat | null;
 }
 
+/**
+ * Writes all bytes, with as many calls as it takes.
+ * @throws what `write` throws, or an error when a call writes nothing; some bytes may be written then.
+ */
+export function writeAll(files: Pick<Files, 'write'>, fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) {
+    const wrote = files.write(fd, done === 0 ? bytes : bytes.subarray(done));
+    if (wrote === 0) throw new Error('the disk accepts no more bytes');
+    done += wrote;
+  }
+}
+
 /** The open flags of the platform. A flag that the platform lacks is 0. */
 export interface OpenFlags {
   readonly RDONLY: number;

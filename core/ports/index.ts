@@ -1,6 +1,6 @@
 export { findLoadedKoffi, loadKoffi, realClock, realClocks, startTimer } from './clock.node.ts';
 export { O, pause, realFiles, renameAsync, repeatPatiently } from './files.node.ts';
-export type { Files, OpenFlags, Stat } from './files.ts';
+export { type Files, type OpenFlags, type Stat, writeAll } from './files.ts';
 export {
   type ChildCommand,
   type Clock,

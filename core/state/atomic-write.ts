@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import type { Fault } from '../model/index.ts';
-import { O, type Random } from '../ports/index.ts';
+import { O, type Random, writeAll } from '../ports/index.ts';
 import {
   createRefusal,
   type Disk,
@@ -78,7 +78,7 @@ function writeThroughTemp(
     const fd = retryWithDirectories(disk, temp, () => files.open(temp, flags, PRIVATE_FILE));
     try {
       try {
-        writeAll(disk, fd, typeof content === 'string' ? Buffer.from(content, 'utf8') : content);
+        writeAll(disk.files, fd, typeof content === 'string' ? Buffer.from(content, 'utf8') : content);
         files.fsync(fd);
       } finally {
         files.close(fd);
@@ -119,15 +119,6 @@ function toTempPrefix(path: string): string {
   return `.kijmon-${createHash('sha256').update(basename(path)).digest('hex').slice(0, 8)}-`;
 }
 
-/** @throws what `write` throws, or an error when it makes no progress. */
-function writeAll(disk: Disk, fd: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) {
-    const wrote = disk.files.write(fd, bytes.subarray(done));
-    if (wrote === 0) throw new Error('the disk accepts no more bytes');
-    done += wrote;
-  }
-}
-
 function discard(disk: Disk, temp: string): void {
   try {
     disk.files.unlink(temp);
@@ -150,7 +141,7 @@ export function probeSpace(disk: Disk, random: Random, directory: string): Fault
   try {
     const fd = files.open(path, O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW, PRIVATE_FILE);
     try {
-      for (let done = 0; done < bytes.length; ) done += files.write(fd, bytes.subarray(done));
+      writeAll(files, fd, bytes);
       return null;
     } finally {
       files.close(fd);

@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import { writeAll } from '../../../core/ports/index.ts';
 import { type Disk, openForAppend } from '../../../core/state/index.ts';
 import type { ChannelModule, Notification, NotificationKey } from './channel.ts';
 
@@ -33,8 +34,7 @@ function appendLine(disk: Disk, path: string, line: ChannelFileLine): void {
   if (!isAbsolute(path)) throw new Error(`${path} is not an absolute path`);
   const { fd } = openForAppend(disk, path);
   try {
-    let bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-    while (bytes.length > 0) bytes = bytes.subarray(disk.files.write(fd, bytes));
+    writeAll(disk.files, fd, Buffer.from(`${JSON.stringify(line)}\n`));
   } finally {
     disk.files.close(fd);
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { toFault } from '../../model/index.ts';
-import { pause } from '../../ports/index.ts';
+import { pause, writeAll } from '../../ports/index.ts';
 import {
   createRefusal,
   type Disk,
@@ -133,9 +133,9 @@ function cut({ disk, random }: QueueMachine, file: LockedFile, copy: LockedFile,
       files.fsync(copy.fd);
     };
     try {
-      writeAll(disk, queue.fd, marker);
+      writeAll(disk.files, queue.fd, marker);
       files.fsync(queue.fd);
-      writeAll(disk, copy.fd, formatCopy(nonce, body));
+      writeAll(disk.files, copy.fd, formatCopy(nonce, body));
       files.fsync(copy.fd);
     } catch (error) {
       emptyCopy(); // before its marker goes, because without the marker the copy would count
@@ -241,7 +241,7 @@ function putAside(disk: Disk, queue: string, lines: readonly BadLine[]): void {
           disk.files.ftruncate(fd, 0);
           size = 0;
         }
-        writeAll(disk, fd, bytes);
+        writeAll(disk.files, fd, bytes);
         size += bytes.length;
       }
     } finally {
@@ -273,15 +273,6 @@ function readFrom({ files }: Disk, fd: number, path: string): Uint8Array {
     if (got === 0) return Buffer.concat(parts);
     parts.push(part.subarray(0, got));
     at += got;
-  }
-}
-
-/** @throws what `write` throws, or an error if it makes no progress */
-function writeAll({ files }: Disk, fd: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) {
-    const wrote = files.write(fd, bytes.subarray(done));
-    if (wrote === 0) throw new Error('the disk accepts no more bytes');
-    done += wrote;
   }
 }
 

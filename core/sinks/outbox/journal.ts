@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type PersonaId, toFault } from '../../model/index.ts';
-import type { Clock } from '../../ports/index.ts';
+import { type Clock, writeAll } from '../../ports/index.ts';
 import {
   crc32,
   type Database,
@@ -155,11 +155,7 @@ export function openJournal(options: OutboxJournalOptions): OutboxJournal {
   }
 
   function append(bytes: Uint8Array): void {
-    for (let done = 0; done < bytes.length; ) {
-      const wrote = files.write(fd, done === 0 ? bytes : bytes.subarray(done));
-      if (wrote === 0) throw new Error('the disk accepts no more bytes');
-      done += wrote;
-    }
+    writeAll(files, fd, bytes);
     files.fdatasync(fd);
   }
 

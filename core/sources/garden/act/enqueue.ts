@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Instant } from '../../../model/index.ts';
-import { O } from '../../../ports/index.ts';
+import { O, writeAll } from '../../../ports/index.ts';
 import { createAtomically, toIoFault, writeAtomically } from '../../../state/index.ts';
 import {
   BACKENDS,
@@ -88,7 +88,7 @@ function ring(context: WriteContext, path: string, text: string): void {
     try {
       if (files.fstat(fd).kind !== 'file') throw createGardenFault(`${path} is not a file`, path);
       files.ftruncate(fd, 0);
-      files.write(fd, Buffer.from(text, 'utf8'));
+      writeAll(files, fd, Buffer.from(text, 'utf8'));
     } finally {
       files.close(fd);
     }
