@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeAll } from './files.ts';
 
-/** Takes at most three bytes per call, and no more than `room` in all. */
+/** Accepts at most three bytes per call, and no more than `room` in all. */
 function smallDisk(room: number) {
   const written: number[] = [];
   const write = (_fd: number, bytes: Uint8Array): number => {
-    const taken = bytes.subarray(0, Math.min(3, room - written.length));
-    written.push(...taken);
-    return taken.length;
+    const accepted = bytes.subarray(0, Math.min(3, room - written.length));
+    written.push(...accepted);
+    return accepted.length;
   };
   return { written, write };
 }
