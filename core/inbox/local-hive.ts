@@ -144,6 +144,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const movers = new Set<{ readonly wake: (address: string) => void }>();
   const sql = prepareHiveStatements(db);
   const seals = openSeals(db);
+  const stamps = toPendingDir(db.path);
   /** Enough bytes for that many code points of any kind. */
   const headBytes = contentChars === null ? null : contentChars * 4;
   const recent = openRecentMessages(db, headBytes, toTrimmedMessage);
@@ -193,7 +194,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       const first = sql.nextId.get()?.id ?? 1;
       const results = mails.map((mail, n) => insert(mail, first + n, now));
       clearStamps(
-        toPendingDir(db.path),
+        stamps,
         mails.map(({ to }) => to),
       );
       return results;
