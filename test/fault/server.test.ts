@@ -7,7 +7,8 @@ import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.t
 
 /** What the owner waits for at most. */
 const WITHIN_MS = 1000;
-const ATTACK_MS = 25_000;
+/** Longer than a silent connection may live, which is 12 s. */
+const ATTACK_MS = 16_000;
 /** More than the server keeps on the one address, with the streams; a third of that on the other. */
 const SILENT = { '127.0.0.1': 1536, '::1': 512 } as const;
 const STREAMS = 200;
