@@ -48,11 +48,16 @@ export async function composerPane(space: Scratch, session: string): Promise<Com
   );
   const [link] = await connected;
   const did: { sent?: string; approved?: true }[] = [];
+  let drawn = (_n: number): void => {};
   let rest = '';
   link.setEncoding('utf8').on('data', (text: string) => {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
-    did.push(...lines.map((line) => JSON.parse(line)));
+    for (const line of lines) {
+      const fields = JSON.parse(line);
+      if ('drawn' in fields) drawn(fields.drawn);
+      else did.push(fields);
+    }
   });
   const [serverPid, pane = '', pid] = ask('display-message', '-p', '-t', 'base', '#{pid} #{pane_id} #{pane_pid}')
     .trim()
@@ -65,7 +70,13 @@ export async function composerPane(space: Scratch, session: string): Promise<Com
     ask,
     async show(shown) {
       n += 1;
+      const written = new Promise<void>((resolve) => {
+        drawn = (state) => {
+          if (state === n) resolve();
+        };
+      });
       link.write(`${JSON.stringify({ ...shown, n })}\n`);
+      await written; // what is asked before that costs a process and is never there
       await until(`state ${n}`, () => ask('capture-pane', '-p', '-t', pane).includes(`state ${n}\n`));
     },
     async [Symbol.asyncDispose]() {

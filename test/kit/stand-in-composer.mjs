@@ -2,7 +2,7 @@
 //   node stand-in-composer.mjs SOCKET HOME SESSION
 // Told on the socket, a JSON object a line: {n, view, text, at, status, next}. `view`: composer, menu, program; `next`: what
 // it becomes when something is typed. Each thing it did goes
-// back as a line: {sent: TEXT}, {approved: true}. The last line of the screen names the state that it shows.
+// back as a line: {sent: TEXT}, {approved: true}; and {drawn: N} once a state is written. The last line of the screen names the state that it shows.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ function draw() {
     ],
   }[view]();
   const screen = [...top, `state ${n}`].join('\r\n');
-  process.stdout.write(`\x1b[2J\x1b[H${screen}\x1b[${cursor[0] + 1};${cursor[1] + 1}H`);
+  process.stdout.write(`\x1b[2J\x1b[H${screen}\x1b[${cursor[0] + 1};${cursor[1] + 1}H`, () => tell({ drawn: n }));
 }
 
 process.stdout.write('\x1b[?1049h\x1b[?2004h');
