@@ -65,18 +65,24 @@ export function showShape(element: HTMLElement, shape: string, flags: string): v
 
 /** A longer pause of the page would be felt. */
 const SLICE_MS = 8;
-const PAUSE_MS = 30;
+const PAUSE_MS = 8;
 
-/** Cuts long work into slices. In the pause after each the page answers its reader. */
-export function createSlices(): { pauseIfDue(): Promise<void> } {
+/** Cuts long work into slices. In the pause after each, about which `pauseIfDue` tells, the page answers its reader. */
+export function createSlices(): { pauseIfDue(): Promise<boolean> } {
   let from = performance.now();
   return {
     async pauseIfDue() {
-      if (performance.now() - from < SLICE_MS) return;
+      if (performance.now() - from < SLICE_MS) return false;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       from = performance.now();
+      return true;
     },
   };
+}
+
+/** Also a card near the window counts as seen: it comes into it next. */
+export function isSeen({ firstElementChild }: HTMLElement): boolean {
+  return firstElementChild?.checkVisibility({ contentVisibilityAuto: true }) ?? true;
 }
 
 const SVG = 'http://www.w3.org/2000/svg';

@@ -1,5 +1,15 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
-import { cloneTemplate, createSlices, fillSlots, getById, getPart, setAttribute, showMarks, showShape } from './dom.ts';
+import {
+  cloneTemplate,
+  createSlices,
+  fillSlots,
+  getById,
+  getPart,
+  isSeen,
+  setAttribute,
+  showMarks,
+  showShape,
+} from './dom.ts';
 import { FILTERS, type Filter, type FilterQuery, isInFilter, isMatch } from './filter.ts';
 import { groupBySource, hasQuestion, MARKS, type Slots, toCard } from './present.ts';
 
@@ -198,11 +208,6 @@ function updateCard(persona: PersonaWire, isAsking: boolean, isCrowd: boolean, n
   if (!isCrowd || !card.element.isConnected || isSeen(card.element)) drawCard(card, now);
   else if (isChanged || now - card.drawnAt >= UNSEEN_EVERY_MS) outdated.add(card);
   return card.element;
-}
-
-/** Also cards near the window count as seen: they come into it next. */
-function isSeen({ firstElementChild }: HTMLElement): boolean {
-  return firstElementChild?.checkVisibility({ contentVisibilityAuto: true }) ?? true;
 }
 
 /** Each status is another object, also where it says the same. */

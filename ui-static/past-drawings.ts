@@ -1,29 +1,45 @@
 import type { HistoryWire } from '../app/status/wire.ts';
-import { createSlices, createSvg, setAttribute } from './dom.ts';
+import { createSlices, createSvg, isSeen, setAttribute } from './dom.ts';
 import { buildBar, buildSpark, SPARK_HEIGHT } from './spark.ts';
 import { ask } from './token.ts';
 
 const HOURS = 24;
 const TIMEOUT_MS = 5000;
 
-/** Draws the last day on each card. Without data nothing is drawn, and the card is complete without it. */
+/** Draws the last day on each card, first on those that are seen. Without data nothing is drawn, and the card is complete without it. */
 export async function drawPast(cards: readonly (readonly [id: string, card: HTMLElement])[]): Promise<void> {
   const answer = await ask(`/api/v1/history?hours=${HOURS}`, AbortSignal.timeout(TIMEOUT_MS));
-  const { from, to, slots, personas } = (await answer.json()) as HistoryWire;
-  const ms = Date.parse(to) - Date.parse(from);
+  const history = (await answer.json()) as HistoryWire;
+  const waiting = new Map(cards);
+  const draw = (id: string, card: HTMLElement): void => {
+    waiting.delete(id);
+    drawLastDay(id, card, history);
+  };
+  const drawSeen = (): void => {
+    for (const [id, card] of [...waiting].filter(([, card]) => isSeen(card))) draw(id, card);
+  };
+  drawSeen();
   const slices = createSlices();
-  for (const [id, card] of cards) {
-    await slices.pauseIfDue();
-    const past = Object.hasOwn(personas, id) ? personas[id] : undefined;
-    if (past === undefined) continue;
-    const place = card.querySelector('.times');
-    const drawn = card.querySelector('.past') ?? document.createElement('div');
-    drawn.className = 'past';
-    drawn.replaceChildren(
-      ...[createSparkline(past.unread, slots), createBar(past.states, ms)].filter((element) => element !== null),
-    );
-    if (!drawn.isConnected) place?.before(drawn);
+  let scrolledTo = window.scrollY;
+  for (const [id, card] of waiting) {
+    draw(id, card);
+    if (!(await slices.pauseIfDue()) || window.scrollY === scrolledTo) continue;
+    scrolledTo = window.scrollY;
+    drawSeen();
   }
+}
+
+function drawLastDay(id: string, card: HTMLElement, { from, to, slots, personas }: HistoryWire): void {
+  const past = Object.hasOwn(personas, id) ? personas[id] : undefined;
+  if (past === undefined) return;
+  const drawn = card.querySelector('.past') ?? document.createElement('div');
+  drawn.className = 'past';
+  drawn.replaceChildren(
+    ...[createSparkline(past.unread, slots), createBar(past.states, Date.parse(to) - Date.parse(from))].filter(
+      (element) => element !== null,
+    ),
+  );
+  if (!drawn.isConnected) card.querySelector('.times')?.before(drawn);
 }
 
 function createSparkline(unread: readonly (number | null)[], slots: number): SVGElement | null {
