@@ -5,6 +5,7 @@ import { ask } from './token.ts';
 
 const HOURS = 24;
 const TIMEOUT_MS = 5000;
+const LOOK_EVERY_MS = 200;
 
 /** Draws the last day on each card, first on those that are seen. Without data nothing is drawn, and the card is complete without it. */
 export async function drawPast(cards: readonly (readonly [id: string, card: HTMLElement])[]): Promise<void> {
@@ -20,12 +21,12 @@ export async function drawPast(cards: readonly (readonly [id: string, card: HTML
   };
   drawSeen();
   const slices = createSlices();
-  let scrolledTo = window.scrollY;
+  let lookedAt = performance.now();
   for (const [id, card] of waiting) {
     draw(id, card);
-    if (!(await slices.pauseIfDue()) || window.scrollY === scrolledTo) continue;
-    scrolledTo = window.scrollY;
-    drawSeen();
+    if (!(await slices.pauseIfDue()) || performance.now() - lookedAt < LOOK_EVERY_MS) continue;
+    drawSeen(); // a person may have scrolled
+    lookedAt = performance.now();
   }
 }
 
