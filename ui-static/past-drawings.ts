@@ -5,7 +5,7 @@ import { ask } from './token.ts';
 
 const HOURS = 24;
 const TIMEOUT_MS = 5000;
-const LOOK_EVERY_MS = 200;
+const CHECK_EVERY_MS = 200;
 
 /** Draws the last day on each card, first on those that are seen. Without data nothing is drawn, and the card is complete without it. */
 export async function drawPast(cards: readonly (readonly [id: string, card: HTMLElement])[]): Promise<void> {
@@ -21,12 +21,12 @@ export async function drawPast(cards: readonly (readonly [id: string, card: HTML
   };
   drawSeen();
   const slices = createSlices();
-  let lookedAt = performance.now();
+  let checkedAt = performance.now();
   for (const [id, card] of waiting) {
     draw(id, card);
-    if (!(await slices.pauseIfDue()) || performance.now() - lookedAt < LOOK_EVERY_MS) continue;
+    if (!(await slices.pauseIfDue()) || performance.now() - checkedAt < CHECK_EVERY_MS) continue;
     drawSeen(); // a person may have scrolled
-    lookedAt = performance.now();
+    checkedAt = performance.now();
   }
 }
 
