@@ -3,7 +3,7 @@
  *   1. check: types, style, and the tests beside the code and of the architecture; two minutes.
  *   2. processes: whole programs, desktop, browser, servers.
  *   3. fault: kills, damage, a full disk.
- *   4. alone: a flood, whose bound is a second: one file at a time.
+ *   4. alone: what has bounds of a second: one file at a time.
  * WORDS: only test files whose path holds one of them, without types and style. `--check`: only the first lane.
  * `--style`: only types and style.
  */
@@ -66,6 +66,8 @@ const LONGEST = [
 ];
 const gone = LONGEST.find((path) => !existsSync(join(root, path)));
 if (gone !== undefined) fail(`LONGEST of scripts/test.mjs names ${gone}, which does not exist`);
+/** Their bounds are those of a user, a second or two: they would be red beside others. */
+const ALONE = ['test/fault/server.test.ts', 'test/e2e/daemon-hook.test.ts'];
 // Half of a test's time is spent waiting for a process or for a moment to come.
 const cores = availableParallelism();
 const LANES = [
@@ -88,7 +90,7 @@ if (flags.includes('--list')) {
 
 /** Which lane a test file belongs to. What drives a browser, a desktop or a server waits for the second one. */
 function laneFor(path) {
-  if (path === 'test/fault/server.test.ts') return 'alone';
+  if (ALONE.includes(path)) return 'alone';
   if (path.startsWith('test/fault/')) return 'fault';
   if (path.startsWith('test/') && !path.startsWith('test/house/') && !path.startsWith('test/kit/')) return 'processes';
   const drives = /from '[^']*\/kit\/(browser|desktop\/[a-z-]+|nats-server|relay-rig|user-systemd)\.ts'/;

@@ -7,7 +7,7 @@ import { needs } from '../../../test/kit/require.ts';
 import { until } from '../../../test/kit/until.ts';
 import { Fault } from '../../model/index.ts';
 
-describe('what fails', { concurrency: 4 }, () => {
+describe('what fails', { concurrency: 2 }, () => {
   test('what is no item is dropped and acknowledged, and said once; the rest of its batch is kept', async (t) => {
     if (needs(t, NO_NATS_SERVER)) return;
     await using rig = await relayRig();
