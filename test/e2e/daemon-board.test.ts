@@ -96,13 +96,14 @@ describe('persona daemons on the board', { concurrency: 3 }, () => {
     installIn(home, createConfig('ada'), createConfig('bo'));
     await using tray = await home.start();
     await using _bo = await startDaemon(home, 'bo');
+    let before = 0;
     {
       await using ada = await startDaemon(home, 'ada');
       await tray.persona(boardId('ada'), ({ state, unread }) => state === 'UP' && unread === 0);
       await until('its first events', () => listEvents(home, 'ada').includes('armed'));
+      before = listEvents(home, 'ada').filter((event) => event === 'alert').length;
       await ada.kill();
     }
-    const before = listEvents(home, 'ada').filter((event) => event === 'alert').length;
     const down = await tray.persona(boardId('ada'), ({ state }) => state === 'DOWN');
     assert.ok(down.reason?.includes(findPlaces(home, 'ada').socket), down.reason ?? '');
     assert.match(down.reason ?? '', /is not running: .*hivebar daemon/);

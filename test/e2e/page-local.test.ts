@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import type { ByPriority, OpenGate } from '../../core/board/index.ts';
 import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab } from '../kit/browser.ts';
 import { type StatusRig, statusRig } from '../kit/status-rig.ts';
+import { until } from '../kit/until.ts';
 
 /** What the page shows of this machine's own hive beside its mail: priorities and open gates. */
 
@@ -61,10 +62,10 @@ test('the view of an inbox has the priorities as a table, and each open gate wit
   const { page } = opened;
   await page.locator('.card[data-id="ada"] a').click();
   await page.locator('#gates li').nth(1).waitFor({ timeout: 5000 });
-  assert.deepEqual(await page.locator('#gates li').allInnerTexts(), [
-    'decision\nblocks at Stop',
-    'dirty-work\nwarns at PreCompact',
-  ]);
+  const listGates = (): Promise<string[]> => page.locator('#gates li').allInnerTexts();
+  // The style comes with the view, and with it a gate is two texts side by side.
+  await until('the style of the view', async () => (await listGates())[0]?.includes('\n') === true);
+  assert.deepEqual(await listGates(), ['decision\nblocks at Stop', 'dirty-work\nwarns at PreCompact']);
   const cells = await page.locator('#priorities').getByRole('cell').allTextContents();
   assert.deepEqual(cells, ['1', '0', '3', '1000+', '2']);
   for (const width of [1280, 360]) {

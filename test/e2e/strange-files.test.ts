@@ -18,6 +18,7 @@ import { runCli } from '../kit/process.ts';
 import { programEntry } from '../kit/program.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
 
 const isLinux = process.platform === 'linux';
 
@@ -120,7 +121,8 @@ describe('the owner socket', { concurrency: 3 }, () => {
       const before = await home.run(['send', '--to', 'ada', '--from', 'me', 'hello']);
       assert.deepEqual([before.code, before.stderr], [0, '']);
       await using tray = await home.start();
-      assert.match(tray.log.join('\n'), /hivebar\.sock was not a socket; it was renamed to .*\.set-aside-\d+/);
+      const line = /hivebar\.sock was not a socket; it was renamed to .*\.set-aside-\d+/;
+      await until('its line', () => line.test(tray.log.join('\n')));
       const status = await home.run(['status', '--json']);
       assert.equal(status.code, 0, status.stderr);
       assert.equal(readdirSync(home.at('run')).filter((name) => name.includes('set-aside')).length, 1);

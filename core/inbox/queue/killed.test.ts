@@ -19,12 +19,12 @@ const [dir] = process.argv.slice(-1);
 const { takeOver } = await import(${JSON.stringify(import.meta.resolve('./index.ts'))});
 const { openItems } = await import(${JSON.stringify(import.meta.resolve('../index.ts'))});
 const { openDatabase, createRealDisk } = await import(${JSON.stringify(import.meta.resolve('../../state/index.ts'))});
-const { waitFor, realClock, realRandom, silentLog } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
+const { pause, realClock, realRandom, silentLog } = await import(${JSON.stringify(import.meta.resolve('../../ports/index.ts'))});
 const items = openItems({ db: openDatabase(dir + '/hivebar.sqlite'), clock: realClock });
 const machine = { disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
 console.log('ready');
 const queue = { path: dir + '/s1.jsonl', persona: 'ada' };
-for (;;) if (takeOver(machine, queue, items.push, 250).items === 0) waitFor(2);
+for (;;) if (takeOver(machine, queue, items.push, 250).items === 0) pause(2);
 `;
 
 test('a drainer that is killed with SIGKILL at any moment, again and again: every line is there once', async (t) => {
@@ -58,6 +58,8 @@ test('a drainer that is killed with SIGKILL at any moment, again and again: ever
       if (drainer.exitCode === null && drainer.signalCode === null) await once(drainer, 'exit');
     }
   }
+  const ends = drainers.map(({ signalCode }) => signalCode);
+  assert.deepEqual([...new Set(ends)], ['SIGKILL'], 'none of them ended by itself');
   const machine = { disk: createRealDisk(silentLog), clock: realClock, random: realRandom };
   const left = takeOver(machine, queue, items.push, 20_000);
   t.diagnostic(`${left.items} lines were left for the last one`);
