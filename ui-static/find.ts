@@ -222,11 +222,14 @@ function isSamePersona(a: PersonaWire | null, b: PersonaWire): boolean {
 
 async function drawOutdated(): Promise<void> {
   const slices = createSlices();
-  for (const card of outdated) {
-    drawCard(card, Date.now());
-    await slices.pauseIfDue();
+  try {
+    for (const card of outdated) {
+      drawCard(card, Date.now());
+      await slices.pauseIfDue();
+    }
+  } finally {
+    drawingLater = false;
   }
-  drawingLater = false;
 }
 
 function drawCard(card: PersonaCard, now: number): void {
