@@ -108,6 +108,8 @@ export function createInboxPoller(
   const { abort } = course;
   const entries = new Map<string, InboxEntry>();
   const slots = createPollSlots(options.pollsAtOnce);
+  const runQuick = <T>(work: () => T | Promise<T>): T | Promise<T> => slots.run(false, work);
+  const runSlow = <T>(work: () => T | Promise<T>): T | Promise<T> => slots.run(true, work);
   const adoption = options.adopt === null ? null : createAdoption(source, clock, options.adopt);
   const background = new Set<Promise<void>>();
   /** The counts of the previous answer; null before the first answer. */
@@ -169,9 +171,7 @@ export function createInboxPoller(
         entry.stale = false;
         entry.polledAt = clock.monotonic();
         entry.retry?.[Symbol.dispose]();
-        const slow = !entry.healthy;
-        const getLevel = (): UnreadCounts | null => entry.level;
-        const outcome = await entry.watcher.poll((run) => slots.run(slow, run), course.cut(), abort, getLevel);
+        const outcome = await entry.watcher.poll(entry.healthy ? runQuick : runSlow, course.cut(), abort, entry);
         if (outcome.is === 'stopped') continue; // the end, or an interruption, after which every inbox is polled
         entry.healthy = outcome.is === 'healthy';
         if (!entry.healthy) course.failing();

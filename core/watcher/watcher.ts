@@ -49,14 +49,13 @@ export interface Watcher extends AsyncDisposable {
   readonly persona: Persona;
   /**
    * Runs one full poll and resolves when its events are with the sink. `abort` ends the poll without a verdict. `cut`
-   * does so only while the inbox has not answered, and aborts with `abort`. `level`: the last counts of the pending
-   * list.
+   * does so only while the inbox has not answered, and aborts with `abort`. `counts`: what the pending list said last.
    */
   poll(
     placed: <T>(run: () => T | Promise<T>) => T | Promise<T>,
     cut: AbortSignal,
     abort: AbortSignal,
-    level?: () => UnreadCounts | null,
+    counts?: LastCounts,
   ): Promise<PollOutcome>;
   /** Handles a tick without a poll, which can only make a heartbeat due. Null when none is due. */
   beat(abort: AbortSignal): Promise<void> | null;
@@ -75,6 +74,12 @@ export interface Watcher extends AsyncDisposable {
   /** Some events of the last poll are with the sink, or go there next. */
   readonly isDelivering: boolean;
 }
+
+interface LastCounts {
+  readonly level: UnreadCounts | null;
+}
+
+const NO_COUNTS: LastCounts = { level: null };
 
 export function createWatcher(options: WatcherOptions): Watcher {
   return new InboxWatcher(options);
@@ -126,7 +131,7 @@ class InboxWatcher implements Watcher {
     placed: <T>(run: () => T | Promise<T>) => T | Promise<T>,
     cut: AbortSignal,
     abort: AbortSignal,
-    level: () => UnreadCounts | null = () => null,
+    counts: LastCounts = NO_COUNTS,
   ): Promise<PollOutcome> {
     const { persona, source, rules, clock, settling } = this.#needs;
     let pollResult: PollResult;
@@ -146,7 +151,7 @@ class InboxWatcher implements Watcher {
     if (gap !== undefined && rules.delivery === 'at-most-once')
       return await this.#stepFailed(this.#createMissingFault(gap), abort);
     if (pollResult.urgent.is === 'unknown')
-      pollResult = { ...pollResult, urgent: countUrgent(pollResult.unread, level()) };
+      pollResult = { ...pollResult, urgent: countUrgent(pollResult.unread, counts.level) };
     this.#walks = gap === undefined ? 0 : this.#walks + 1;
     this.#walkAt = gap === undefined ? null : clock.now() + computeRetryDelay(this.#walks);
     const { log } = this.#state;
