@@ -72,8 +72,8 @@ const ALONE = ['test/fault/server.test.ts', 'test/e2e/daemon-hook.test.ts'];
 const cores = availableParallelism();
 const LANES = [
   { name: 'check', jobs: cores * 2 },
-  { name: 'processes', jobs: cores * 2 },
-  { name: 'fault', jobs: cores + 1 },
+  { name: 'processes', jobs: cores + 1 },
+  { name: 'fault', jobs: cores },
   { name: 'alone', jobs: 1 },
 ].map((lane) => ({ ...lane, files: longestFirst(files.filter((path) => laneFor(path) === lane.name)) }));
 
