@@ -42,7 +42,8 @@ function writeAtOnce(text: string): string | Uint8Array {
   if (bytes.length > PIPE_BYTES) return text;
   let written = 0;
   try {
-    while (written < bytes.length) written += writeSync(STDOUT, bytes, written);
+    for (let wrote = -1; written < bytes.length && wrote !== 0; written += wrote)
+      wrote = writeSync(STDOUT, bytes, written);
   } catch {
     // The reader is gone, the disk is full, or the pipe is full and does not block.
   }

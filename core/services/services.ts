@@ -155,12 +155,17 @@ export function every({ name, ms, firstMs = 0, round, clock }: PeriodicOptions):
     wake: () => wait.abort(WOKEN),
     async run(signal) {
       if (signal.aborted) return;
-      signal.addEventListener('abort', () => wait.abort(WOKEN), { once: true });
-      if (firstMs > 0) await clock.sleep(firstMs, wait.signal);
-      while (!signal.aborted) {
-        wait = new AbortController();
-        await round(signal);
-        await clock.sleep(typeof ms === 'number' ? ms : ms(), wait.signal);
+      const stop = (): void => wait.abort(WOKEN);
+      signal.addEventListener('abort', stop, { once: true });
+      try {
+        if (firstMs > 0) await clock.sleep(firstMs, wait.signal);
+        while (!signal.aborted) {
+          wait = new AbortController();
+          await round(signal);
+          await clock.sleep(typeof ms === 'number' ? ms : ms(), wait.signal);
+        }
+      } finally {
+        signal.removeEventListener('abort', stop);
       }
     },
   };

@@ -19,7 +19,7 @@ const REMEMBERED = 8;
  * Groups jobs by their arrival. The first job of a turn of the event loop is committed at once. Later jobs gather until the loop
  * has handled all ready input, where the turn ends. So a lone job waits for nobody, and 1,000 at once cost two flushes.
  * After a group of several jobs, the next group gathers from its first job on: a crowd then costs one flush per turn and not two.
- * A group is full when it is as large as the largest of the last eight.
+ * A group is full when it is as large as the largest of the last eight. A group of 1,000 does not wait at all.
  *
  * `commit` gets the jobs in order of arrival and returns their answers in that order. When it throws, every job of the group
  * fails with the same error, so check a job before adding it. `later` schedules the commit; by default as described here.

@@ -15,6 +15,7 @@ import {
   parseCursor,
 } from '../../core/sources/brainclaw/index.ts';
 import { createRealDisk, openDatabase, toStem } from '../../core/state/index.ts';
+import { fakeMachine } from './fake-machine.ts';
 import type { EventLine } from './process.ts';
 import type { Scratch } from './scratch.ts';
 import { stillClocks } from './still-clocks.ts';
@@ -64,27 +65,12 @@ export async function watching(root: string, home: Scratch, setting: WatchSettin
     },
   });
   const stop = new AbortController();
-  const machine: Machine = {
-    started: () => {},
-    ...{
-      atRest: () => {},
-      inStorm: () => {},
-      env: {},
-      pid: process.pid,
-      os: 'linux',
-      arch: 'x64',
-      disk,
-      clock,
-      clocks: stillClocks,
+  const spawn: Machine['spawn'] = {
+    run: () => {
+      throw new Error('a program was to be run');
     },
-    random: { hex: (bytes) => '0f'.repeat(bytes) },
-    spawn: {
-      run: () => {
-        throw new Error('a program was to be run');
-      },
-    },
-    ...{ log, stop: stop.signal, onPoke: () => ({ [Symbol.dispose]: () => {} }) },
   };
+  const machine = fakeMachine({ clock, disk, log, spawn, stop: stop.signal });
   const db = started.use(openDatabase(home.at('hivebar.sqlite')));
   const board = createBoard(log, (run) => void clock.after(0, run));
   const directory = home.at('events');

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { openSettings, type Settings } from '../../app/config/tray/index.ts';
-import type { Machine } from '../../app/host/machine.node.ts';
 import type { ConfiguredChannel, Notification } from '../../app/notify/channels/index.ts';
 import { openAnnouncementStore, startNotify } from '../../app/notify/index.ts';
 import { catchUpAfterInterruptions, createHiveWatchers, type SavedTrayState } from '../../app/sources/hive-watchers.ts';
@@ -18,6 +17,7 @@ import { createKijitoSource, toKijitoPersona } from '../../core/sources/index.ts
 import { createRealDisk, openDatabase } from '../../core/state/index.ts';
 import { detectInterruptions } from '../../core/watcher/index.ts';
 import { type FakeClock, fakeClock } from '../kit/fake-clock.ts';
+import { fakeMachine } from '../kit/fake-machine.ts';
 import { stillClocks } from '../kit/still-clocks.ts';
 import { readLogLines } from '../kit/tray-process.ts';
 import { type HiveInMemory, hiveInMemory } from './hive-in-memory.ts';
@@ -71,23 +71,7 @@ export async function trayOnAFakeClock(options: TrayOnAFakeClockOptions): Promis
   const disk = createRealDisk(log);
   const settings: Settings = { ...openSettings(join(folder, 'config')).settings, ...options.settings };
   const stop = new AbortController();
-  const machine: Machine = {
-    started: () => {},
-    atRest: () => {},
-    inStorm: () => {},
-    env: {},
-    pid: process.pid,
-    os: 'linux',
-    arch: 'x64',
-    disk,
-    clock,
-    clocks: stillClocks,
-    random: { hex: (bytes) => '0f'.repeat(bytes) },
-    spawn: { run: async () => ({ is: 'not-started', why: 'nothing is run here' }) },
-    log,
-    stop: stop.signal,
-    onPoke: () => ({ [Symbol.dispose]: () => {} }),
-  };
+  const machine = fakeMachine({ clock, disk, log, stop: stop.signal });
   const db = started.use(openDatabase(join(folder, 'hivebar.sqlite')));
   const { board, listening } = counted(createBoard(log, (run) => void clock.after(FOLD_AFTER_MS, run)));
   const directory = join(folder, 'events');
