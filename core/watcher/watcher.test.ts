@@ -102,6 +102,26 @@ describe('one look', () => {
     assert.deepEqual(since(), ['look unset', 'save 3 UP 0', 'take armed | 3 UP', 'save 3 UP 0']);
   });
 
+  test('the lines that a sink writes after the call come before the facts of the poll', async () => {
+    const { poll, world, facts } = bench({ keeps: true });
+    await poll();
+    const before = facts.length;
+    let told = -1;
+    world.answer = () => {
+      queueMicrotask(() => {
+        told = facts.length - before;
+      });
+      return ALL;
+    };
+    world.rows = [{ id: 1, from: 'river' }];
+    await poll();
+    assert.equal(told, 0);
+    assert.deepEqual(
+      facts.slice(before).map(({ is }) => is),
+      ['polled', 'delivered'],
+    );
+  });
+
   test('mail goes to the sink first, and only then is the cursor saved', async () => {
     const { poll, since, world } = bench();
     await poll();
