@@ -106,16 +106,16 @@ describe('one look', () => {
     const { poll, world, facts } = bench({ keeps: true });
     await poll();
     const before = facts.length;
-    let told = -1;
+    let reported = -1;
     world.answer = () => {
       queueMicrotask(() => {
-        told = facts.length - before;
+        reported = facts.length - before;
       });
       return ALL;
     };
     world.rows = [{ id: 1, from: 'river' }];
     await poll();
-    assert.equal(told, 0);
+    assert.equal(reported, 0);
     assert.deepEqual(
       facts.slice(before).map(({ is }) => is),
       ['polled', 'delivered'],
