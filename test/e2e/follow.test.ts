@@ -256,6 +256,7 @@ describe('consumers', () => {
     await once(home, '--limit', '1');
     await using cli = follow(home, ['--harness', 'exec', '--as', 'x', '--', ...NOTE, home.at('noted')]);
     await cli.until('the first three', () => linesIn(home.at('noted')).length === 3);
+    await cli.until('the position is kept', () => parseSaved(home, 'x').includes('ada:new:3'));
     if (process.getuid?.() === 0) mkdirOver(home, 'x');
     else chmodSync(home.at('follow', 'ada'), 0o500);
     put(home, mail(4), mail(5));
