@@ -155,6 +155,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'recalled':
     case 'autostart':
     case 'reported':
+    case 'agent':
     case 'project':
     case 'withdrawn':
       return;

@@ -3,6 +3,7 @@ import type { WatchedHive } from '../../core/sources/module.ts';
 import type { InterruptionDetector } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.node.ts';
+import { openSessionStore } from '../open/index.ts';
 import { createHiveWatchers, type HiveWatchers, type SavedTrayState } from '../sources/hive-watchers.ts';
 import { openSources, type Sources } from '../sources/open-sources.ts';
 import type { TrayState } from './tray-state.ts';
@@ -39,9 +40,11 @@ export async function openWatchers(options: WatchersOptions, machine: Machine): 
       settling: interruptions.isSettling,
     });
   const all: HiveWatchers[] = [];
+  const sessions = openSessionStore(state.db);
   const sources = await openSources(
     {
       ...{ settings, local, state: directory, put: board.put, watchers: all, supervisor, isReadOnly },
+      findSessionPersona: (id) => sessions.listAll().find((session) => session.id === id)?.persona ?? null,
       createWatchers: (hive) => createWatchers(hive, outbox.readAllSaved()), // one that was released has newer saved states
     },
     machine,

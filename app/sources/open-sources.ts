@@ -1,6 +1,6 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { Supervisor } from '../../core/services/index.ts';
 import {
   findPrimaryHive,
@@ -57,6 +57,8 @@ interface SourcesOptions {
   /** The watchers of all hives in the process. Those of hives that come and go are put in and taken out here. */
   readonly watchers: HiveWatchers[];
   readonly supervisor: Supervisor;
+  /** The persona that announced a session with this id of its agent program; null when none did. */
+  readonly findSessionPersona: (sessionId: string) => PersonaId | null;
   /**
    * Nothing can be written: only the local hive is watched. Sources wait for room, because nothing that they deliver could be
    * saved.
@@ -90,6 +92,7 @@ export async function openSources(options: SourcesOptions, machine: Machine): Pr
       ...{ random, state, put, contentChars: settings.contentChars, holdSeconds: settings.holdSeconds },
       onLocalMail: local.hints,
       watch: (hive) => watch(hive, options),
+      findSessionPersona: options.findSessionPersona,
     });
     if (watched !== null) opened.set(source.name, watched);
   }

@@ -85,9 +85,18 @@ export const PersonaWire = Type.Object(
     }),
     reason: Nullable(Type.String({ description: 'Why polls fail or events are held, with the next step.' })),
     since: Nullable(Time('When the present state began.')),
-    agent: Type.Union([Type.Literal('live'), Type.Literal('gone'), Type.Literal('stalled'), Type.Literal('unknown')], {
-      description: 'Agent state as the source reports it. It does not change `state`.',
-    }),
+    agent: Type.Union(
+      [
+        Type.Literal('working', { description: 'It is in a turn.' }),
+        Type.Literal('waiting', { description: 'A person must act; `agentReason` says on what.' }),
+        Type.Literal('idle', { description: 'It waits for its next turn.' }),
+        Type.Literal('live', { description: 'It runs; what it does is not reported.' }),
+        Type.Literal('stalled', { description: 'Mail lies although it runs.' }),
+        Type.Literal('gone', { description: 'Its process ended.' }),
+        Type.Literal('unknown'),
+      ],
+      { description: 'What the agent does, as somebody reports it. It does not change `state`.' },
+    ),
     agentReason: Nullable(Type.String({ description: 'Machine-readable reason for `agent`. Null when live.' })),
     agentText: Nullable(Type.String({ description: 'The reason as a sentence. Null when `agentReason` is enough.' })),
     unread: Nullable(Whole('Null when unknown.')),

@@ -1,5 +1,15 @@
 import type { Event } from '../events/index.ts';
-import type { AgentState, Count, Fault, Health, Instant, PersonaCounts, PersonaId, SourceId } from '../model/index.ts';
+import type {
+  AgentReporter,
+  AgentState,
+  Count,
+  Fault,
+  Health,
+  Instant,
+  PersonaCounts,
+  PersonaId,
+  SourceId,
+} from '../model/index.ts';
 import type { OpenDecision, ReportedValues, Until } from './snapshot.ts';
 
 /** One thing that became true. Board, notifications and history are made only from facts. */
@@ -94,6 +104,17 @@ export type Fact =
       readonly at: Instant;
       readonly persona: PersonaId;
       readonly values: Partial<ReportedValues>;
+    }
+  /**
+   * Somebody beside the persona's own poll reports what its agent does, in place of what the same reporter said before. Null: it
+   * reports nothing any more.
+   */
+  | {
+      readonly is: 'agent';
+      readonly at: Instant;
+      readonly persona: PersonaId;
+      readonly reporter: Exclude<AgentReporter, 'poll'>;
+      readonly state: AgentState | null;
     }
   /** All open decisions, oldest first. */
   | { readonly is: 'decisions'; readonly at: Instant; readonly decisions: readonly OpenDecision[] }

@@ -1,6 +1,10 @@
 import { type Event, isMail } from '../events/index.ts';
 import {
   AGENT_STATE_NOT_REPORTED,
+  type AgentReporter,
+  type AgentReports,
+  type AgentState,
+  chooseAgentState,
   type Fault,
   type Health,
   type Instant,
@@ -44,6 +48,8 @@ export interface PersonaCell {
   readonly staleAfterMs: number;
   /** Another persona counts the same messages. */
   readonly isEcho: boolean;
+  /** What each reporter says its agent does; null while only its polls say it. */
+  readonly agentReports: AgentReports | null;
   /** Why the persona is failing or down. */
   readonly failed: Trouble | null;
   /** Why its events wait. */
@@ -180,6 +186,9 @@ function apply(draft: BoardDraft, fact: Fact): void {
     case 'reported':
       change(draft, fact.persona, (cell) => applyReported(cell, fact.values));
       break;
+    case 'agent':
+      change(draft, fact.persona, (cell) => applyAgent(cell, fact));
+      break;
     case 'decisions':
       draft.decisions = fact.decisions;
       break;
@@ -296,6 +305,7 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
           staleAfter: null,
           staleAfterMs: fact.staleAfterMs,
           isEcho: fact.isEcho ?? false,
+          agentReports: null,
           failed: null,
           held: null,
           behind: null,
@@ -344,13 +354,26 @@ function applyCounted(cell: PersonaCell, { unread, urgent }: PersonaCounts, at: 
   return { ...cell, view, asOf: at, staleAfter: at + cell.staleAfterMs };
 }
 
-function applyPolled(cell: PersonaCell, fact: Polled): PersonaCell {
+function applyPolled(before: PersonaCell, polled: Polled): PersonaCell {
+  const cell = before.agentReports === null ? before : addReport(before, 'poll', polled.agentState);
+  const fact = cell.agentReports === null ? polled : { ...polled, agentState: chooseAgentState(cell.agentReports) };
   const { health, unread, urgent, agentState, cursor, at } = fact;
   const since = findSince(cell.view, health, at);
   const view = isQuiet(cell.view, fact, since)
     ? cell.view
     : { ...cell.view, health, since, reason: null, agentState, unread, urgent, cursor };
   return { ...cell, view, failed: null, asOf: at, staleAfter: at + cell.staleAfterMs };
+}
+
+function applyAgent(before: PersonaCell, { reporter, state }: Extract<Fact, { is: 'agent' }>): PersonaCell {
+  const cell = addReport(before, reporter, state);
+  return show(cell, { agentState: chooseAgentState(cell.agentReports ?? {}) });
+}
+
+/** What the polls said before counts as their report. */
+function addReport(cell: PersonaCell, reporter: AgentReporter, state: AgentState | null): PersonaCell {
+  const { [reporter]: _, ...others } = cell.agentReports ?? { poll: cell.view.agentState };
+  return { ...cell, agentReports: state === null ? others : { ...others, [reporter]: state } };
 }
 
 /** The keys of a poll that `isQuiet` leaves out, because no view has them. */

@@ -157,7 +157,7 @@ export type HiveAlarmEvent =
 
 export type EventName = Event['event'];
 
-const MAIL: readonly MailName[] = ['new', 'handoff', 'assigned', 'action'];
+const MAIL: readonly MailName[] = ['new', 'handoff', 'assigned', 'action', 'question'];
 const CHANGES: readonly ChangeName[] = ['delivered', 'read', 'gone', 'cleared', 'acked'];
 /** Names that must never wake an agent; a closed set (Kijito contract b). */
 const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', ...CHANGES]);

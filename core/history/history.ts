@@ -212,6 +212,7 @@ export type HistoryFact =
         | 'gap'
         | 'surface'
         | 'reported'
+        | 'agent'
         | 'decisions';
       readonly at: Instant;
     }

@@ -1,7 +1,14 @@
-export { FAULTS, Fault, type FaultCode, type Scope, toFault, toRemovedFolderFault } from './fault.ts';
 export {
   AGENT_STATE_NOT_REPORTED,
+  type AgentDetails,
+  type AgentReporter,
+  type AgentReports,
   type AgentState,
+  chooseAgentState,
+  type WaitReason,
+} from './agent-state.ts';
+export { FAULTS, Fault, type FaultCode, type Scope, toFault, toRemovedFolderFault } from './fault.ts';
+export {
   addCounts,
   type Count,
   exactly,

@@ -1,5 +1,8 @@
-/** The events that report something new for a persona: a message, or work of a project (brainclaw contract 9). All are mail. */
-export type MailName = 'new' | 'handoff' | 'assigned' | 'action';
+/**
+ * The events that report something new for a persona: a message, work of a project (brainclaw contract 9), or a question that a
+ * person must answer. All are mail.
+ */
+export type MailName = 'new' | 'handoff' | 'assigned' | 'action' | 'question';
 
 /** The events that report a change. None of them wakes an agent. */
 export type ChangeName = 'delivered' | 'read' | 'gone' | 'cleared' | 'acked';

@@ -126,6 +126,11 @@ export interface SourceHost extends SourceEnvironment {
   onLocalMail(listener: (address: string) => void): Disposable;
   /** Watches one more hive, from now on until it is released. */
   watch(hive: WatchedHive): HiveHandle;
+  /**
+   * The persona that announced a session, by the id that its agent program gave the session; null when none did. Such a session is
+   * shown at that persona: report what it does with the fact `agent`.
+   */
+  findSessionPersona(sessionId: string): PersonaId | null;
 }
 
 /** A hive that came while Hivebar was running. */

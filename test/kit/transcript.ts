@@ -210,6 +210,7 @@ export function worded(event: Event): string {
     case 'handoff':
     case 'assigned':
     case 'action':
+    case 'question':
       return `${event.event}(${event.id}${formatStem(event)}${event.self ? ' self' : ''})`;
     case 'armed':
     case 'recovered':

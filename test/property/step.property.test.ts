@@ -167,6 +167,7 @@ function worded(event: Event): string {
     case 'handoff':
     case 'assigned':
     case 'action':
+    case 'question':
       return `${event.event} ${event.id}`;
     case 'new':
       return `new ${event.id}${event.self ? ' self' : ''}`;

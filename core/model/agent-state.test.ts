@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { AGENT_STATE_NOT_REPORTED, chooseAgentState } from './index.ts';
+
+describe('which report of an agent counts', () => {
+  const poll = { is: 'stalled', why: 'mail lies' } as const;
+  const session = { is: 'working', since: 2000 } as const;
+  const hook = { is: 'idle', since: 1000 } as const;
+
+  test('a process that ended does nothing, whatever else is said', () => {
+    const gone = { is: 'gone', why: 'process-ended' } as const;
+    assert.equal(chooseAgentState({ hook: { is: 'waiting', why: 'permission' }, session: gone, poll }), gone);
+  });
+
+  test('an agent that waits for a person comes before mail that lies, and that before what it does', () => {
+    const waiting = { is: 'waiting', why: 'input' } as const;
+    assert.equal(chooseAgentState({ poll, session: waiting, hook }), waiting);
+    assert.equal(chooseAgentState({ poll, session }), poll);
+  });
+
+  test('an agent that went on since does not wait any more', () => {
+    const waiting = { is: 'waiting', why: 'permission', since: 1500 } as const;
+    assert.equal(chooseAgentState({ hook: waiting, session }), session);
+    assert.equal(chooseAgentState({ session: waiting, hook }), waiting);
+    assert.equal(chooseAgentState({ session: waiting, hook, poll: { is: 'live' } }), waiting);
+  });
+
+  test('else what began last counts, and of equal ones the report of the closest', () => {
+    assert.equal(chooseAgentState({ hook, session }), session);
+    assert.equal(chooseAgentState({ hook: { ...hook, since: 3000 }, session }).is, 'idle');
+    assert.equal(chooseAgentState({ session, hook: { ...hook, since: 2000 } }).is, 'idle');
+  });
+
+  test('who knows nothing hides nobody', () => {
+    assert.equal(chooseAgentState({ hook: { is: 'unknown', why: 'no-status' }, poll: { is: 'live' } }).is, 'live');
+    assert.equal(chooseAgentState({ poll: { is: 'unknown', why: 'reconciling' } }).why, 'reconciling');
+    assert.equal(chooseAgentState({}), AGENT_STATE_NOT_REPORTED);
+  });
+});

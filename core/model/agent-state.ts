@@ -1,0 +1,69 @@
+import type { Instant } from './instant.ts';
+
+/**
+ * What an agent does, as far as somebody reports it. `why` is a reason of its reporter, such as `permission` or `drain-stalled`; it
+ * is shown and never raises an `alert`. The Kijito contract reports nothing: `not-reported`.
+ */
+export type AgentState = AgentDetails &
+  (
+    | {
+        /**
+         * `working`: it is in a turn. `idle`: it waits for its next turn, and nothing is asked of a person. `live`: it runs, and
+         * nobody reports what it does.
+         */
+        readonly is: 'working' | 'idle' | 'live';
+        readonly why?: string;
+      }
+    | {
+        /**
+         * `waiting`: a person must act; `why` is a `WaitReason` or a text of the reporter. `stalled`: mail lies although the agent
+         * runs. `gone`: the process ended.
+         */
+        readonly is: 'waiting' | 'stalled' | 'gone' | 'unknown';
+        readonly why: string;
+      }
+  );
+
+/** What is known of the agent beside its state. Each is absent where nobody reports it. */
+export interface AgentDetails {
+  /** When this state began. */
+  readonly since?: Instant;
+  /** Where it works, an absolute path. */
+  readonly cwd?: string;
+  readonly model?: string;
+}
+
+/** What a waiting agent needs from a person. */
+export type WaitReason = 'permission' | 'input' | 'decision' | 'dialog';
+
+/**
+ * Who reports what an agent does. `poll`: the source of its inbox. `session`: the files of its agent program. `hook`: the hooks that
+ * its agent program runs. `daemon`: its persona daemon.
+ */
+export type AgentReporter = 'poll' | 'session' | 'hook' | 'daemon';
+
+export const AGENT_STATE_NOT_REPORTED: AgentState = { is: 'unknown', why: 'not-reported' };
+
+/** What each reporter said last; absent where it says nothing. */
+export type AgentReports = { readonly [Key in AgentReporter]?: AgentState };
+
+/** The closer to the agent, the better: its hooks run inside it, the source of its inbox may only see its mail. */
+const REPORTERS: readonly AgentReporter[] = ['hook', 'session', 'daemon', 'poll'];
+
+/**
+ * Decides which report counts (docs/contract/agent-state.md). A process that ended does nothing. An agent that waits for a person is
+ * hidden only by a report that it went on since. Of the others the one that began last counts; of equal ones that of the closest
+ * reporter.
+ */
+export function chooseAgentState(reports: AgentReports): AgentState {
+  const states = REPORTERS.flatMap((reporter) => reports[reporter] ?? []);
+  const known = states.filter(({ is }) => is !== 'unknown');
+  const first = (is: AgentState['is']): AgentState | undefined => known.find((state) => state.is === is);
+  const waiting = known.find((state) => state.is === 'waiting' && !known.some((other) => hasGoneOn(state, other)));
+  const newest = known.filter(({ is }) => is !== 'waiting').toSorted((a, b) => (b.since ?? 0) - (a.since ?? 0))[0];
+  return first('gone') ?? waiting ?? first('stalled') ?? newest ?? states[0] ?? AGENT_STATE_NOT_REPORTED;
+}
+
+function hasGoneOn(waiting: AgentState, { is, since = 0 }: AgentState): boolean {
+  return (is === 'working' || is === 'idle') && since > (waiting.since ?? Number.POSITIVE_INFINITY);
+}
