@@ -34,6 +34,11 @@ export interface SourceModule<S extends object> {
    * @returns the value of the setting `primary`; null when there is none
    */
   findPrimary?(host: SourceEnvironment): Promise<object | null>;
+  /**
+   * Lists where it looks for something to watch, and whether it is there. It only looks: no request beyond this machine, nothing
+   * opened that a look could change. The first start says in a line what is there, and `hivebar source list` shows all of it.
+   */
+  findPlaces?(settings: S, host: SourceEnvironment): Promise<readonly SourcePlace[]>;
   /** @returns null when there is nothing to watch @throws nothing: what cannot be read is a fault on the board */
   open(settings: S, host: SourceHost): Promise<WatchedSource | null>;
   /** What a person or a script may have it do, beside reading. `WatchedSource.act` does it. */
@@ -46,6 +51,16 @@ export interface SourceModule<S extends object> {
   readonly commands?: readonly SourceCommand[];
   /** The checks of `hivebar doctor`. */
   doctor?(settings: S): readonly SourceCheck[];
+}
+
+/** A place where a source looks for something to watch. */
+export interface SourcePlace {
+  /** What would be there, as a text for a person: `Claude Code sessions`. */
+  readonly what: string;
+  /** A path or an address. */
+  readonly where: string;
+  /** What is there, as a text for a person: `3 sessions`. Null: nothing is. */
+  readonly found: string | null;
 }
 
 /** An action as menu, page, route and command line know it. */
