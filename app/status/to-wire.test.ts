@@ -47,6 +47,16 @@ function valid(wire: unknown): void {
   assert.deepEqual([...Value.Errors(StatusWire, wire)], []);
 }
 
+test('what the agent does has its beginning, folder and model where they are known', () => {
+  const state = { is: 'waiting', why: 'permission', since: NOW - 1500, cwd: '/w/shop', model: 'opus' } as const;
+  const report: Fact = { is: 'agent', at: NOW, persona: 'ada', reporter: 'hook', state };
+  const wire = createWire(joined('ada'), report, toPolled('ada', exactly(3)));
+  valid(wire);
+  const { agent, agentReason, agentSince, cwd, model } = wire.personas[0] ?? assert.fail();
+  const since = '2026-06-20T09:59:58.500000+00:00';
+  assert.deepEqual([agent, agentReason, agentSince, cwd, model], ['waiting', 'permission', since, '/w/shop', 'opus']);
+});
+
 test('a persona has exactly the keys of the specification, in its order', () => {
   const wire = createWire(joined('ada'), toPolled('ada', exactly(3)));
   valid(wire);
@@ -61,6 +71,9 @@ test('a persona has exactly the keys of the specification, in its order', () => 
     agent: 'unknown',
     agentReason: 'not-reported',
     agentText: null,
+    agentSince: null,
+    cwd: null,
+    model: null,
     unread: 3,
     unreadIs: 'exact',
     urgent: 0,

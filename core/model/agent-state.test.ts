@@ -31,6 +31,12 @@ describe('which report of an agent counts', () => {
     assert.equal(chooseAgentState({ session, hook: { ...hook, since: 2000 } }).is, 'idle');
   });
 
+  test('folder and model come from another report where the one that counts leaves them out', () => {
+    const state = chooseAgentState({ hook: { ...hook, cwd: '/w/a' }, session, poll: { is: 'live', model: 'm1' } });
+    assert.deepEqual(state, { ...session, cwd: '/w/a', model: 'm1' });
+    assert.equal(chooseAgentState({ hook, session: { ...session, cwd: '/w/b' } }).cwd, '/w/b');
+  });
+
   test('who knows nothing hides nobody', () => {
     assert.equal(chooseAgentState({ hook: { is: 'unknown', why: 'no-status' }, poll: { is: 'live' } }).is, 'live');
     assert.equal(chooseAgentState({ poll: { is: 'unknown', why: 'reconciling' } }).why, 'reconciling');

@@ -53,9 +53,24 @@ const REPORTERS: readonly AgentReporter[] = ['hook', 'session', 'daemon', 'poll'
 /**
  * Decides which report counts (docs/contract/agent-state.md). A process that ended does nothing. An agent that waits for a person is
  * hidden only by a report that it went on since. Of the others the one that began last counts; of equal ones that of the closest
- * reporter.
+ * reporter. Folder and model that it leaves out come from the others.
  */
 export function chooseAgentState(reports: AgentReports): AgentState {
+  return addDetails(chooseReport(reports), reports);
+}
+
+function addDetails(chosen: AgentState, reports: AgentReports): AgentState {
+  const cwd = chosen.cwd ?? findDetail(reports, 'cwd');
+  const model = chosen.model ?? findDetail(reports, 'model');
+  if (cwd === chosen.cwd && model === chosen.model) return chosen;
+  return { ...chosen, ...(cwd !== undefined && { cwd }), ...(model !== undefined && { model }) };
+}
+
+function findDetail(reports: AgentReports, detail: 'cwd' | 'model'): string | undefined {
+  return REPORTERS.map((reporter) => reports[reporter]?.[detail]).find((value) => value !== undefined);
+}
+
+function chooseReport(reports: AgentReports): AgentState {
   const states = REPORTERS.flatMap((reporter) => reports[reporter] ?? []);
   const known = states.filter(({ is }) => is !== 'unknown');
   const first = (is: AgentState['is']): AgentState | undefined => known.find((state) => state.is === is);
