@@ -55,6 +55,7 @@ export {
   readText,
   toIoFault,
 } from './safe-open.ts';
+export { type PeekedDatabase, type PeekOptions, peekSqlite, type SqlitePeek, toPeekFault } from './sqlite-peek.node.ts';
 export { clearStamps, removeStamp, STAMP_IN_MAKING, toPendingDir } from './stamps.node.ts';
 export {
   type JsonValue,

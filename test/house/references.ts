@@ -16,6 +16,13 @@ const SPECS: Readonly<Record<string, string>> = {
   loopback: 'loopback-and-files',
   'persona daemon,': 'persona-daemon',
   'inbox and gates,': 'inbox-gates',
+  'claude code': 'sources/claude-code',
+  codex: 'sources/codex-queue',
+  agmsg: 'sources/agmsg',
+  amq: 'sources/amq',
+  'agent mail': 'sources/agent-mail',
+  'gas city': 'sources/gas-city',
+  'external source': 'sources/external-source',
 };
 
 /** Which page a comment means that says "contract 4" alone; the first folder that holds the file. */
@@ -24,6 +31,13 @@ const ROOMS: readonly (readonly [string, string])[] = [
   ['core/sources/garden/', 'garden'],
   ['core/sources/brainclaw/', 'brainclaw'],
   ['core/sources/daemon/', 'persona-daemon'],
+  ['core/sources/claude/', 'sources/claude-code'],
+  ['core/sources/codex/', 'sources/codex-queue'],
+  ['core/sources/agmsg/', 'sources/agmsg'],
+  ['core/sources/amq/', 'sources/amq'],
+  ['core/sources/agent-mail/', 'sources/agent-mail'],
+  ['core/sources/gas-city/', 'sources/gas-city'],
+  ['core/sources/external/', 'sources/external-source'],
   ['core/inbox/signals/', 'persona-daemon'],
   ['core/daemon/', 'persona-daemon'],
   ['core/link/', 'persona-daemon'],
@@ -43,8 +57,9 @@ const ROOMS: readonly (readonly [string, string])[] = [
 ];
 
 const NAMED =
-  /\b(Kijito|garden|brainclaw|desktop|loopback|persona daemon,|inbox and gates,)\s+(?:\*\s+)?contract,?\s+(?:\*\s+)?(?:section\s+)?(\d+|[a-z]\b|D\d+)/gi;
-const BARE = /(?<!(?:Kijito|garden|brainclaw|desktop|loopback|daemon,|gates,)\s+(?:\*\s+)?)\bcontract,?\s+(\d+)\b/gi;
+  /\b(Kijito|garden|brainclaw|desktop|loopback|persona daemon,|inbox and gates,|Claude Code|Codex|agmsg|AMQ|Agent Mail|Gas City|external source)\s+(?:\*\s+)?contract,?\s+(?:\*\s+)?(?:section\s+)?(\d+|[a-z]\b|D\d+)/gi;
+const BARE =
+  /(?<!(?:Kijito|garden|brainclaw|desktop|loopback|daemon,|gates,|Code|Codex|agmsg|AMQ|Mail|City|source)\s+(?:\*\s+)?)\bcontract,?\s+(\d+)\b/gi;
 const CODE_BLOCK = /^ {4}.*$|^```[\s\S]*?^```/gm;
 const PAGE = /\bdocs\/[\w./-]+\.md\b/g;
 

@@ -33,6 +33,7 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
       'core/link/server.node.ts acquireLock sleeps in a loop',
       'core/ports/files.ts renamePatientlyAsync sleeps in a loop',
       'core/sinks/stdout.node.ts write sleeps in a loop',
+      'core/state/sqlite-peek.node.ts peekSqlite sleeps in a loop',
     ],
   },
   {
