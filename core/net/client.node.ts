@@ -41,13 +41,15 @@ export interface HttpOptions {
   readonly maxBytes?: number;
   /** Default: the resolver of the system. */
   readonly resolve?: Resolve;
+  /** Statuses that are an answer beside those of 2xx, and no fault. Default: none. */
+  readonly accepts?: readonly number[];
 }
 
 /** Makes GET requests to one target. Closing the client ends its connections and requests at once. */
 export interface HttpClient extends AsyncDisposable {
   /**
    * @param path path and query of the target
-   * @throws Fault for everything but a whole 2xx answer, and for missing credentials; `signal.reason` as soon as the
+   * @throws Fault for everything but a whole 2xx or accepted answer, and for missing credentials; `signal.reason` as soon as the
    * signal aborts
    */
   get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<HttpResponse>;
@@ -78,7 +80,7 @@ const ATTEMPT_MS = 1000;
  */
 export function createHttpClient(options: HttpOptions): HttpClient {
   const target = parseTarget(options.url, options.policy, options.scope);
-  const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES, scope, userAgent, credential } = options;
+  const { deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES, scope, userAgent, credential, accepts = [] } = options;
   const credentials = toCredentials(credential);
   const common = { 'user-agent': userAgent, accept: 'application/json', 'accept-encoding': 'identity' };
   // The number of connections is not limited, because callers limit their requests. A request that waits behind hanging
@@ -123,7 +125,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
       late[Symbol.dispose]();
       signal.removeEventListener('abort', stop);
     };
-    const exchange = new HttpExchange({ url, scope }, maxBytes, cleanUp, names.answered);
+    const exchange = new HttpExchange({ url, scope, accepts }, maxBytes, cleanUp, names.answered);
     const stop = (): void => exchange.cut(signal.reason);
     const late = startTimer(withinMs, () =>
       exchange.cut(new Fault('timeout', `${formatUrl(url)}: no complete answer within ${withinMs} ms`, scope)),

@@ -3,7 +3,7 @@ import { Fault, type FaultCode, type Scope } from '../model/index.ts';
 /** Header names are in lower case. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A whole 2xx answer. */
+/** A whole answer of 2xx, or of a status that the client accepts. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -64,7 +64,9 @@ export class HttpExchange {
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
-    const fault = toStatusFault(status, getFirstValue(headers.location), this.#about) ?? this.#faultOfCoding(headers);
+    const isAccepted = this.#about.accepts?.includes(status) === true;
+    const statusFault = isAccepted ? null : toStatusFault(status, getFirstValue(headers.location), this.#about);
+    const fault = statusFault ?? this.#faultOfCoding(headers);
     if (fault !== null) this.cut(fault);
     else if (Number(headers['content-length'] ?? 0) > this.#maxBytes) this.cut(this.#tooLarge());
   }
@@ -118,6 +120,7 @@ function getFirstValue(value: string | string[] | undefined): string | null {
 interface RequestContext {
   readonly url: URL;
   readonly scope: Scope;
+  readonly accepts?: readonly number[];
 }
 
 /** The error codes of node and undici, with the fault that each becomes. */
@@ -181,8 +184,16 @@ function formatLocation(location: string | null, from: URL): string {
   return to === null ? '' : ` to ${formatUrl(to).slice(0, 200)}`;
 }
 
-/** The query keys of the Kijito contract, whose values are no secrets. */
-const PLAIN: ReadonlySet<string> = new Set(['persona', 'mark_read', 'before_id', 'limit', 'wait', 'cursor']);
+/** The query keys of the contracts, whose values are no secrets. */
+const PLAIN: ReadonlySet<string> = new Set([
+  'persona',
+  'mark_read',
+  'before_id',
+  'limit',
+  'wait',
+  'cursor',
+  'include_projects',
+]);
 
 /** Formats a URL for messages: without user name and fragment, and with the values of unknown query keys hidden. */
 export function formatUrl(url: URL): string {

@@ -51,6 +51,10 @@ export interface Message {
   readonly read: boolean;
   /** Hivebar itself says this to the agent, which only the local hive can prove. Absent otherwise. */
   readonly origin?: 'hivebar';
+  /** The persona wrote it itself. Absent: `from` and the address of the persona decide that. */
+  readonly isOwn?: boolean;
+  /** Further keys of its event line. Absent for none. */
+  readonly extra?: Extra;
 }
 
 /**
@@ -67,6 +71,12 @@ export interface LogEvidence {
   readonly gap?: Gap;
   /** What is not among the newest messages, if the source reports it. Absent: the source does not report it. */
   readonly hidden?: HiddenMessages;
+  /**
+   * The store may give other ids to the same messages, as when it is built again. Then a `max` below the checkpoint says
+   * `seed_ahead`, and the watcher continues after `max` without delivering what is there. Absent: ids below the checkpoint are those
+   * of other messages.
+   */
+  readonly isRenumbered?: true;
 }
 
 /** Messages above the cursor that exist or may exist and could not be fetched (Kijito contract, traps 14 to 21). */

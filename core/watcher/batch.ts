@@ -233,10 +233,14 @@ function toCommonFields(rules: WatcherRules, at: Instant, name: Event['event'], 
 }
 
 /** The fields that both a message of a log and an item of a set with its `seq` have. */
-type MessageFields = Pick<MailEvent, 'id' | 'from' | 'created' | 'origin'> & { readonly content: string | null };
+type MessageFields = Pick<MailEvent, 'id' | 'from' | 'created' | 'origin'> & {
+  readonly content: string | null;
+  readonly isOwn?: boolean;
+  readonly extra?: Extra;
+};
 
 export function toMailEvent(
-  { id, from, created, content, origin }: MessageFields,
+  { id, from, created, content, origin, isOwn, extra }: MessageFields,
   rules: WatcherRules,
   at: Instant,
   name: MailName = 'new',
@@ -253,10 +257,10 @@ export function toMailEvent(
     created,
   };
   if (rules.persona !== null) event.persona = rules.persona;
-  if (from !== null && rules.address !== '' && isSameName(from, rules.address)) event.self = true;
+  if (isOwn ?? (from !== null && rules.address !== '' && isSameName(from, rules.address))) event.self = true;
   if (origin !== undefined) event.origin = origin;
   if (content !== null) event.content = content;
-  return event;
+  return extra === undefined ? event : addExtra(event, extra);
 }
 
 /**

@@ -109,3 +109,29 @@ test('F5 given a replay cap that nobody took before the log began again, a resta
   const another = step(refused, { at: T0, is: 'polled', pollResult: toPollResult(['1-2'], T0) }, rules);
   assert.equal(toSavedState(another.state).cursor, 0);
 });
+
+test('ids below the cursor in a store that renumbers are a seed_ahead: nothing that is there is delivered, and later mail is, once', () => {
+  const delivered: string[] = [];
+  const saved = { cursor: 5, state: 'UP', consecutive_failures: 0 } as const;
+  let state = createInitialState(T0, { is: 'resume' }, saved, EMPTY_TAIL, AT_LEAST);
+  const poll = (words: string, tail = EMPTY_TAIL): void => {
+    const result = toPollResult([words], T0);
+    const extra = { subject: 'plan', id: 9 };
+    const messages = result.evidence.messages.map((message) => ({ ...message, extra, isOwn: message.id === 4 }));
+    const evidence = { ...result.evidence, messages, isRenumbered: true } as const;
+    const out = step(state, { at: T0, is: 'polled', pollResult: { ...result, evidence } }, AT_LEAST);
+    for (const event of out.batch) {
+      if (event.event === 'seed_ahead') delivered.push(`seed_ahead(${event.seeded}>${event.current_max})`);
+      else delivered.push(event.event === 'new' ? `${event.event_id.split('@')[0]} self=${event.self}` : event.event);
+      if (event.event === 'new') assert.equal('subject' in event && event.subject, 'plan');
+    }
+    state = out.batch.length === 0 ? out.state : answer(out, out.batch.length, T0, AT_LEAST).state;
+    const again = JSON.parse(JSON.stringify(toSavedState(state)));
+    state = createInitialState(T0, { is: 'resume' }, again, tail, AT_LEAST);
+  };
+  poll('1-3');
+  poll('1-3');
+  poll('1-4');
+  poll('1-4');
+  assert.deepEqual(delivered, ['seed_ahead(5>3)', 'armed', 'armed', 'armed', 'ada:new:4 self=true', 'armed']);
+});

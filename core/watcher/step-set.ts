@@ -1,4 +1,3 @@
-import { addExtra } from '../events/index.ts';
 import type { Health, Instant, KnownSet } from '../model/index.ts';
 import type { PollResult, SetEvidence, SetItem } from '../sources/index.ts';
 import { buildBatch, EMPTY_DRAFT, type StepOutput, toChangeEvent, toMailEvent } from './batch.ts';
@@ -80,7 +79,7 @@ function buildMessages(
     const as = before?.as ?? (appeared === 'quiet' ? 'new' : appeared);
     next = Math.max(next, seq + 1);
     keys.push({ key, seq, as });
-    const event = addExtra(toMailEvent({ ...item, id: seq }, rules, at, as), item.extra);
+    const event = toMailEvent({ ...item, id: seq }, rules, at, as);
     mail.push({ event, id: null, move: { is: 'put', known: toKnownItem(item, seq) }, alarm: null });
   }
   for (const { event, seq, from, extra, move } of changes.slice(0, BATCH_MESSAGES - mail.length)) {

@@ -225,8 +225,9 @@ const BEGINNING = { is: 'at', id: 0 } as const;
 /**
  * Ids always rise, so an inbox with unread mail whose newest id is below the cursor holds another log: the hive was
  * emptied or restored, and its ids begin again. The checkpoint is set to the beginning, and the next poll delivers what
- * is unread. Revision 6 keeps its cursor in any case (Kijito spec 7.0), and so does a seed that an operator gave. Null:
- * the log is still the same.
+ * is unread. Where the same messages may have other ids, nothing of the new log is delivered that is there already.
+ * Revision 6 keeps its cursor in any case (Kijito spec 7.0), and so does a seed that an operator gave. Null: the log is
+ * still the same.
  */
 function restartLog(
   state: WatcherState,
@@ -237,18 +238,22 @@ function restartLog(
   const { checkpoint, arming } = state;
   if (rules.delivery === 'at-most-once' || checkpoint.is !== 'at' || state.isAhead) return null;
   if (arming !== 'armed' && arming !== 'rearm') return null;
-  const { max, gap } = evidence;
-  if (gap !== undefined || max >= checkpoint.id || unread.is === 'unknown' || unread.n === 0) return null;
-  const restarted: Notice = { is: 'log_restarted', cursorAt: checkpoint.id, max };
+  const { max, gap, isRenumbered = false } = evidence;
+  if (gap !== undefined || max >= checkpoint.id) return null;
+  if (!isRenumbered && (unread.is === 'unknown' || unread.n === 0)) return null;
+  const restarted: Notice = isRenumbered
+    ? { is: 'seed_ahead', seeded: checkpoint.id, currentMax: max }
+    : { is: 'log_restarted', cursorAt: checkpoint.id, max };
+  const from = isRenumbered ? ({ is: 'at', id: max } as const) : BEGINNING;
   return {
     ...state,
     arming: 'armed',
-    checkpoint: BEGINNING,
+    checkpoint: from,
     log: { name: `${rules.run}-${state.count + 1}`, readTo: max },
     notices: [
       ...state.notices
         .filter(({ is }) => is !== 'log_restarted') // drop an earlier restart that was not delivered
-        .map((notice) => (notice.is === 'replay_capped' ? { ...notice, from: BEGINNING } : notice)),
+        .map((notice) => (notice.is === 'replay_capped' ? { ...notice, from } : notice)),
       restarted,
       ...(arming === 'armed' ? [] : [{ is: 'armed' } as const]),
     ],

@@ -30,7 +30,7 @@ const OWN: readonly string[] = [
   'core/sources/brainclaw/cursor-store.ts',
   'core/sources/garden/commands/record.ts',
   'core/sources/kijito/read/page.ts',
-  'core/sources/kijito/read/json-parts.ts',
+  'core/sources/json-parts.ts',
   'core/state/',
 ];
 /** Rooms of the list in which something reads what others wrote. */

@@ -12,7 +12,7 @@ import {
   type Scope,
   UNKNOWN,
 } from '../../../model/index.ts';
-import { mapInTurns, parseJsonInParts, type YieldTurn } from './json-parts.ts';
+import { mapInTurns, parseJsonInParts, type YieldTurn } from '../../json-parts.ts';
 
 /** A message as it came, with a checked id. */
 export interface RawMessage {
@@ -212,7 +212,10 @@ export async function parseAnswerInTurns(
 ): Promise<HiveAnswer> {
   try {
     const text = decodeBody(body);
-    return checkAnswer(isWithin(text, AT_ONCE) ? JSON.parse(text) : await parseJsonInParts(text, turn), reading);
+    return checkAnswer(
+      isWithin(text, AT_ONCE) ? JSON.parse(text) : await parseJsonInParts(text, 'result', turn),
+      reading,
+    );
   } catch (error) {
     throw toJsonFault(error, body, reading);
   }

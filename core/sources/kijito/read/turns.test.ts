@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mapInTurns } from './json-parts.ts';
+import { mapInTurns } from '../../json-parts.ts';
 
 test('many are gone through in parts with turns between, and give the same as all at once', async () => {
   const items = Array.from({ length: 2500 }, (_, i) => i * 3);

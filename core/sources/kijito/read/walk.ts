@@ -1,8 +1,8 @@
 import { type Count, exactly, findSpan, mergeSpans, type Span, toFault, UNKNOWN } from '../../../model/index.ts';
+import { mapInTurns, type YieldTurn } from '../../json-parts.ts';
 import type { Message } from '../../source.ts';
 import { cut, formatJson, sanitizeText } from '../../source-tools.ts';
 import type { HiveWindow } from '../client.ts';
-import { mapInTurns, type YieldTurn } from './json-parts.ts';
 import type { AnswerReading, HivePage, RawMessage } from './page.ts';
 
 /** How many pages one poll may fetch. */

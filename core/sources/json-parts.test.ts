@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { UNREADABLE } from '../../source-tools.ts';
 import { parseJsonInParts } from './json-parts.ts';
+import { UNREADABLE } from './source-tools.ts';
 
 const soon = async (): Promise<void> => {};
 
@@ -18,7 +18,7 @@ async function outcome(parse: () => unknown): Promise<unknown> {
 
 async function same(text: string, chars: number): Promise<void> {
   const [parts, whole] = [
-    await outcome(() => parseJsonInParts(text, soon, chars)),
+    await outcome(() => parseJsonInParts(text, 'result', soon, chars)),
     await outcome(() => JSON.parse(text)),
   ];
   assert.deepEqual(parts, whole, text);
@@ -96,7 +96,7 @@ test('others have turns while it is read', async () => {
   let turns = 0;
   const rows = Array.from({ length: 100 }, (_, id) => ({ id, content: 'x'.repeat(100) }));
   const text = JSON.stringify({ truncated: false, result: rows, next_before_id: null });
-  const parsed = await parseJsonInParts(text, async () => void turns++, 1000);
+  const parsed = await parseJsonInParts(text, 'result', async () => void turns++, 1000);
   assert.deepEqual(parsed, JSON.parse(text));
   assert.ok(turns >= 10, String(turns));
 });
@@ -108,7 +108,7 @@ test('B4 what would take long to parse is left out, and its neighbours are read'
   const fine = { id: 2, content: 'fine', read: false };
   const reported = async (content: string): Promise<unknown> => {
     const text = `{"result":[${row(content)},${JSON.stringify(fine)}],"next_before_id":null}`;
-    const { result, next_before_id } = (await parseJsonInParts(text, soon)) as {
+    const { result, next_before_id } = (await parseJsonInParts(text, 'result', soon)) as {
       result: unknown[];
       next_before_id: null;
     };
@@ -127,7 +127,7 @@ test('B4 rows that are lists, or have too many fields, and fields of the envelop
   const fields = Array.from({ length: 20_000 }, (_, n) => `"k${n}":${n % 2 === 0 ? '[]' : brackets(100)}`).join();
   const text = `{"more":${brackets(100_000)},"result":[${brackets(100_000)},{${fields}},{"id":3}],"few":[1],"rest":[${'[],'.repeat(50_000)}1]}`;
   const expected = { more: null, result: [UNREADABLE, null, { id: 3 }], few: [1], rest: null };
-  assert.deepEqual(await parseJsonInParts(text, soon), expected);
+  assert.deepEqual(await parseJsonInParts(text, 'result', soon), expected);
 });
 
 test('B4 a text that is not cut, or has too many entries, is refused within its limits', async () => {
@@ -139,7 +139,7 @@ test('B4 a text that is not cut, or has too many entries, is refused within its 
     [`{${Array.from({ length: 200_000 }, (_, n) => `"${n}":1`).join()},"result":[]}`, /more than 100000 entries/],
   ] as const)
     await assert.rejects(
-      parseJsonInParts(text, soon),
+      parseJsonInParts(text, 'result', soon),
       (error) => error instanceof SyntaxError && why.test(error.message),
     );
 });
@@ -147,6 +147,6 @@ test('B4 a text that is not cut, or has too many entries, is refused within its 
 test('B4 no part of a hostile answer holds up others for long: there are turns all along', async () => {
   const text = `{"result":[{"id":1,"content":${brackets(3_000_000)}}],"more":[${'[],'.repeat(100_000)}1]}`;
   let turns = 0;
-  await parseJsonInParts(text, async () => void turns++);
+  await parseJsonInParts(text, 'result', async () => void turns++);
   assert.ok(turns >= text.length / (64 * 1024) - 2, String(turns));
 });

@@ -1,5 +1,5 @@
-import { findStringEnd, JSON_LIMITS, JsonRefusal, parseJson } from '../../../model/index.ts';
-import { UNREADABLE } from '../../source-tools.ts';
+import { findStringEnd, JSON_LIMITS, JsonRefusal, parseJson } from '../model/index.ts';
+import { UNREADABLE } from './source-tools.ts';
 
 /** How many characters are parsed in one turn of the event loop. */
 const PART_CHARS = 64 * 1024;
@@ -11,15 +11,20 @@ const MOST_VALUES = 10_000;
 const MOST_ENTRIES = 100_000;
 
 /**
- * Parses an object as `JSON.parse` does, but the elements of its list `result` in parts, and yields to other work in between. A
+ * Parses an object as `JSON.parse` does, but the elements of the list `key` in parts, and yields to other work in between. A
  * text without exactly one such list, or with a doubtful key, is parsed as a whole, within the limits of all JSON from outside.
  *
  * A list or object that would take long to parse is left out, and its neighbours are read all the same. A field of a message
  * becomes a placeholder; a field of the envelope, and a message with too many fields, become null.
  * @throws SyntaxError
  */
-export async function parseJsonInParts(text: string, turn: YieldTurn, chars = PART_CHARS): Promise<unknown> {
-  const list = await findList(text, turn, chars);
+export async function parseJsonInParts(
+  text: string,
+  key: string,
+  turn: YieldTurn,
+  chars = PART_CHARS,
+): Promise<unknown> {
+  const list = await findList(text, key, turn, chars);
   if (list === null) return parseJson(text);
   const { from, to, commas } = list;
   const read = createPieceReader(text, list.cuts);
@@ -34,7 +39,7 @@ export async function parseJsonInParts(text: string, turn: YieldTurn, chars = PA
     at = end + 1;
   }
   // Without its elements the list is empty, and the rest of the text keeps its meaning.
-  return { ...JSON.parse(head + read(to, text.length)), result: elements };
+  return { ...JSON.parse(head + read(to, text.length)), [key]: elements };
 }
 
 /** A part of the text that is not parsed, and the JSON that replaces it. */
@@ -59,7 +64,7 @@ function createPieceReader(text: string, cuts: readonly JsonCut[]): (from: numbe
   };
 }
 
-/** Where the elements of `result` begin and end, the commas between elements at which to split, and what to leave out. */
+/** Where the elements of the list begin and end, the commas between elements at which to split, and what to leave out. */
 interface ListLayout {
   readonly from: number;
   readonly to: number;
@@ -72,10 +77,10 @@ const PLACEHOLDER = JSON.stringify(UNREADABLE);
 
 /**
  * Finds positions only; invalid JSON is noticed when the pieces are parsed. Null when the text does not have exactly one list
- * `result`, as far as the spelling of its keys shows.
+ * `key`, as far as the spelling of its keys shows.
  * @throws JsonRefusal when list or envelope have too many entries
  */
-async function findList(text: string, turn: YieldTurn, chars: number): Promise<ListLayout | null> {
+async function findList(text: string, key: string, turn: YieldTurn, chars: number): Promise<ListLayout | null> {
   let depth = 0;
   let from = -1;
   let to = -1;
@@ -100,7 +105,7 @@ async function findList(text: string, turn: YieldTurn, chars: number): Promise<L
       if (end === -1) return null;
       const value = depth === 1 ? findValueStart(text, end + 1) : -1;
       if (value !== -1 && text.slice(at, end).includes('\\')) return null;
-      if (value !== -1 && text.slice(at + 1, end) === 'result') {
+      if (value !== -1 && text.slice(at + 1, end) === key) {
         if (from !== -1 || text.charCodeAt(value) !== OPEN_LIST) return null;
         from = value + 1;
         lastCut = from;
