@@ -5,6 +5,7 @@ import {
   type FollowResult,
   follow,
   formatEventJson,
+  isAboutAgent,
   toWakeClass,
   type WakeClass,
 } from '../../core/events/index.ts';
@@ -250,14 +251,15 @@ interface WakeRules {
 
 /**
  * Whether an event is worth a turn of its agent (docs/contract/events.md; Kijito contract b, trap 61). Mail that the agent did not
- * write itself is, and so are diagnostics, including every unknown kind. Liveness events never are.
+ * write itself is, and so are diagnostics, including every unknown kind. Liveness events never are, nor is what the agent does
+ * itself.
  */
 export function isWaking(event: Event, { diagnostics }: WakeRules): boolean {
   switch (getWakeClass(event)) {
     case 'mail':
       return !('self' in event && event.self === true);
     case 'diagnostic':
-      return diagnostics;
+      return diagnostics && !isAboutAgent(event);
     case 'liveness':
       return false;
   }

@@ -23,6 +23,10 @@ describe('trap 61: what wakes an agent', () => {
     assert.ok(!isWaking(fields('pulse', { wake_class: 'liveness' }), ALL));
   });
 
+  test('what the agent does itself does not', () => {
+    for (const name of ['waiting', 'resumed']) assert.ok(!isWaking(fields(name, { wake_class: 'diagnostic' }), ALL));
+  });
+
   test('all else does unless only mail is wanted: no class, one that is not known, a kind that is not known', () => {
     for (const event of [
       fields('alert'),

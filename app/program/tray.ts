@@ -16,6 +16,7 @@ import { createQuietHoursService } from '../local/quiet-hours-service.ts';
 import { resolveOwnerSocketPath } from '../owner-socket.ts';
 import { readVersion } from '../package.node.ts';
 import { createOwnLoginStart } from '../service/index.ts';
+import { followAgentStates } from '../sources/agent-states.ts';
 import { catchUpAfterInterruptions } from '../sources/hive-watchers.ts';
 import { createLocalIdLookup, openLocal } from '../sources/local-hive.ts';
 import { decidePrimary, hideSecrets } from '../sources/open-sources.ts';
@@ -84,6 +85,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     machine,
   );
   await using sources = watchers.sources;
+  using _agentStates = followAgentStates({ board, watchers: watchers.all });
   using _catchUp = catchUpAfterInterruptions({ interruptions, watchers: watchers.all, put: board.put, log });
 
   const preferences = openPreferenceStore(db);

@@ -191,6 +191,7 @@ function holdLock(watcher: Watcher, lock: Lock): Watcher {
     poll: (...how) => watcher.poll(...how),
     beat: (abort) => watcher.beat(abort),
     deliverAlarm: (alarm, abort) => watcher.deliverAlarm(alarm, abort),
+    hearAgent: (state, abort) => watcher.hearAgent(state, abort),
     get state() {
       return watcher.state;
     },

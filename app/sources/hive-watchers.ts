@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createHiveAlarms, type HiveAlarms } from '../../core/alarms/index.ts';
 import type { Board, Fact } from '../../core/board/index.ts';
 import type { Event } from '../../core/events/index.ts';
-import { type Instant, type PersonaId, toFault } from '../../core/model/index.ts';
+import { type AgentState, type Instant, type PersonaId, toFault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { createTroubleLog, type Service, type TroubleLog } from '../../core/services/index.ts';
 import type { Ack, Sink, Tail } from '../../core/sinks/index.ts';
@@ -35,6 +35,8 @@ export interface HiveWatchers extends Service {
   readonly scheduler: Scheduler;
   /** Returns the address of a persona of this hive, or null when the persona belongs to another hive. */
   findAddress(persona: string): string | null;
+  /** Hands what the agent of a persona does to its watcher. False: the persona is not watched here. */
+  hearAgent(persona: PersonaId, state: AgentState): boolean;
   /** Returns how many messages were marked as read. Null when the persona is not here, or its source cannot mark. */
   markRead(persona: string, which: MarkReadSelection): number | null;
   /** Polls everything now, and asks at once for a directory that has not answered yet. */
@@ -75,7 +77,9 @@ const DIRECTORY_RETRY_MOST_MS = 60_000;
 export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   const { hive, settings, outbox, board, machine, settling } = options;
   const { source } = hive;
-  const addresses = new Map<string, string>();
+  const watchers = new Map<PersonaId, Watcher>();
+  /** Aborted while the watchers do not run. */
+  let running: AbortSignal = AbortSignal.abort();
   /** Each persona as the board has it. */
   const joinedAs = new Map<string, Persona>();
   /** Personas that left, or that were watched before a restart of this service. Their saved state is read again. */
@@ -147,10 +151,10 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     join(persona, at);
     const events = outbox.lastMail(persona.id, RECALLED);
     if (events.length > 0) put({ is: 'recalled', at, persona: persona.id, events });
-    addresses.set(persona.id, persona.address);
     const state = createInitialState(at, decideStart(saved, savedState !== null, isBorn), saved, tail, rules);
     const { clock } = machine;
     const watcher = createWatcher({ persona, source, sink, saver: null, rules, state, clock, put, settling });
+    watchers.set(persona.id, watcher);
     alarms?.addWatcher(watcher);
     return watcher;
   }
@@ -222,7 +226,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       if (source.isGone?.(persona) === false) relabel(persona.address);
     },
     onLeft({ persona }) {
-      addresses.delete(persona.id);
+      watchers.delete(persona.id);
       joinedAs.delete(persona.id);
       again.add(persona.id); // its saved state is newer than the one from the start
     },
@@ -273,9 +277,17 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
   return {
     name: `watch of ${source.id}`,
     scheduler,
-    findAddress: (persona) => addresses.get(persona) ?? null,
+    findAddress: (persona) => watchers.get(persona)?.persona.address ?? null,
+    hearAgent(persona, state) {
+      const watcher = watchers.get(persona);
+      if (watcher === undefined) return false;
+      const failed = (error: unknown): void =>
+        machine.log.error(`${persona}: cannot say what its agent does`, { error });
+      if (!running.aborted) watcher.hearAgent(state, running)?.catch(failed);
+      return true;
+    },
     markRead(persona, which) {
-      const address = addresses.get(persona);
+      const address = watchers.get(persona)?.persona.address;
       return (address === undefined ? undefined : source.markRead?.(hive.named(address), which)) ?? null;
     },
     poll() {
@@ -288,10 +300,11 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       scheduler.renew();
     },
     leave() {
-      for (const persona of addresses.keys()) put({ is: 'left', at: machine.clock.now(), persona });
-      addresses.clear();
+      for (const persona of watchers.keys()) put({ is: 'left', at: machine.clock.now(), persona });
+      watchers.clear();
     },
     async run(signal) {
+      running = signal;
       for (const persona of joinedAs.keys()) again.add(persona); // the service runs again after a failure
       if ((await hive.appears?.(signal)) === 'came') isKnown = true;
       if (signal.aborted) return;
@@ -304,12 +317,12 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
         return address === null || hive.named(address).id !== id ? [] : [hive.named(address)];
       });
       const personasByAddress = new Map([...known, ...(now ?? [])].map((persona) => [persona.address, persona]));
-      const watchers = await Promise.all([...personasByAddress.values()].map(tryOpen));
+      const opened = await Promise.all([...personasByAddress.values()].map(tryOpen));
       listed = now !== null;
       const rest = listed ? Promise.resolve() : retryUntilListed(signal);
       await Promise.all([
         scheduler.run(
-          watchers.filter((w) => w !== null),
+          opened.filter((watcher) => watcher !== null),
           signal,
         ),
         rest,

@@ -70,6 +70,20 @@ describe('metrics', () => {
     );
   });
 
+  test('say what agents do, and how long one waits for its person', async () => {
+    await using rig = await statusRig();
+    for (const persona of ['ada', 'bo', 'cy']) rig.join(persona);
+    const at = Date.now();
+    const state = { is: 'waiting', why: 'permission', since: at - 60_000 } as const;
+    rig.board.put({ is: 'agent', at, persona: 'ada', reporter: 'hook', state });
+    rig.board.put({ is: 'agent', at, persona: 'bo', reporter: 'session', state: { is: 'working' } });
+    const samples = await scrape(rig);
+    const count = (is: string) => samples.get(`hivebar_agents{state="${is}"}`);
+    assert.deepEqual(['waiting', 'working', 'unknown', 'gone'].map(count), [1, 1, 1, 0]);
+    const seconds = samples.get('hivebar_agent_waiting_seconds{persona="ada",source="local",reason="permission"}');
+    assert.ok(seconds !== undefined && seconds >= 60 && seconds < 70, String(seconds));
+  });
+
   test('leave out what is not known: it is absent, not 0', async () => {
     await using rig = await statusRig();
     rig.join('ada');

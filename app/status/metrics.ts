@@ -25,6 +25,8 @@ export interface ProcessFigures {
   readonly heapUsedBytes: number;
 }
 
+const AGENT_STATES = ['working', 'waiting', 'idle', 'live', 'stalled', 'gone', 'unknown'] as const;
+
 /** Numbers of current readers. */
 export interface ReaderFigures {
   readonly streams: number;
@@ -45,9 +47,7 @@ export function toMetrics(options: {
   const { personas, totals } = status;
   const visible = personas.filter(({ hidden }) => !hidden);
   const each = (value: (persona: PersonaWire) => number | null): readonly ScrapeSample[] =>
-    personas.flatMap((persona) =>
-      toSamples(value(persona), { persona: toPersonaLabel(persona), source: displayName(persona.source) }),
-    );
+    personas.flatMap((persona) => toSamples(value(persona), toLabels(persona)));
   const metrics: readonly Metric[] = [
     createGauge('hivebar_build_info', 'Always 1; the version is in the labels.', [
       { labels: { version: status.version, node: figures.node }, value: 1 },
@@ -59,6 +59,26 @@ export function toMetrics(options: {
         labels: { state },
         value: visible.filter((persona) => persona.state === state).length,
       })),
+    ),
+    createGauge(
+      'hivebar_agents',
+      'Agents of personas that are not hidden, by what they do; agents of which nobody reports anything are unknown.',
+      AGENT_STATES.map((state) => ({
+        labels: { state },
+        value: visible.filter((persona) => persona.agent === state).length,
+      })),
+    ),
+    createGauge(
+      'hivebar_agent_waiting_seconds',
+      'How long an agent waits for a person, by what it waits for.',
+      personas.flatMap((persona) =>
+        persona.agent === 'waiting'
+          ? toSamples(toSecondsBetween(persona.agentSince, status.generatedAt), {
+              ...toLabels(persona),
+              reason: displayName(persona.agentReason ?? '').slice(0, 100),
+            })
+          : [],
+      ),
     ),
     createGauge('hivebar_unread', 'Unread messages of all personas that are not hidden.', toSamples(totals.unread)),
     createGauge(
@@ -110,7 +130,7 @@ export function toMetrics(options: {
       'Unread messages of a persona of this machine, by priority.',
       personas.flatMap((persona) =>
         (persona.pending ?? []).map((value, priority) => ({
-          labels: { persona: toPersonaLabel(persona), source: displayName(persona.source), priority: String(priority) },
+          labels: { ...toLabels(persona), priority: String(priority) },
           value,
         })),
       ),
@@ -122,7 +142,7 @@ export function toMetrics(options: {
         persona.pending === null
           ? []
           : (['strict', 'soft'] as const).map((mode) => ({
-              labels: { persona: toPersonaLabel(persona), source: displayName(persona.source), mode },
+              labels: { ...toLabels(persona), mode },
               value: persona.gates.filter((gate) => gate.mode === mode).length,
             })),
       ),
@@ -162,9 +182,18 @@ function toUpValue({ state }: { readonly state: PersonaWire['state'] }): number 
   return state === 'DOWN' ? 0 : null;
 }
 
+function toLabels(persona: PersonaWire): { readonly persona: string; readonly source: string } {
+  return { persona: toPersonaLabel(persona), source: displayName(persona.source) };
+}
+
 /** Other programs choose a name, and it may have any length. The stem is bounded and unique, too. */
 function toPersonaLabel({ id, stem }: PersonaWire): string {
   return id.length <= 200 ? displayName(id) : stem;
+}
+
+function toSecondsBetween(from: string | null, to: string): number | null {
+  const [begin, end] = [toEpochSeconds(from), toEpochSeconds(to)];
+  return begin === null || end === null ? null : Math.max(0, end - begin);
 }
 
 function toEpochSeconds(time: string | null): number | null {

@@ -23,3 +23,8 @@ test('the reason of any other event is a text, and stays inside', () => {
   assert.doesNotMatch(redactLine(line, 'anyone'), /torn/);
   assert.equal(redactLine(line, 'owner'), line);
 });
+
+test('what an agent waits for is shown to anyone, as in the status', () => {
+  const line = '{"event": "waiting", "reason": "permission", "cwd": "/w", "event_id": "ada:waiting:00-1"}';
+  assert.equal(redactLine(line, 'anyone'), line);
+});

@@ -6,7 +6,7 @@ import {
   type Snapshot,
   type Until,
 } from '../../core/board/index.ts';
-import { type Event, formatEventLine, parseEventLine } from '../../core/events/index.ts';
+import { type Event, formatEventLine, isAboutAgent, parseEventLine } from '../../core/events/index.ts';
 import { type Count, formatIso, type Instant, toHealthLabel } from '../../core/model/index.ts';
 import { findReasonText } from '../../core/sources/derived.ts';
 import type { HiveWire, PersonaWire, StatusWire } from './wire.ts';
@@ -180,11 +180,18 @@ const OPEN_IN_ALERTS: ReadonlySet<string> = new Set([
   'urgent_unanswered_write_only',
 ]);
 
+/** The same for what an agent does, which the status shows to anyone. */
+const OPEN_IN_WAITS: ReadonlySet<string> = new Set(['reason', 'since', 'agent', 'waited_ms', 'cwd']);
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** Returns the line of an event as this reader may see it: unchanged for the owner, without sender and text for anyone else. */
 export function redactLine(line: string, right: 'owner' | 'anyone'): string {
   if (right === 'owner') return line;
   const event = parseEventLine(line);
-  const isOpen = (key: string): boolean => OPEN.has(key) || (event?.event === 'alert' && OPEN_IN_ALERTS.has(key));
+  const ofKind =
+    event === null ? NONE : event.event === 'alert' ? OPEN_IN_ALERTS : isAboutAgent(event) ? OPEN_IN_WAITS : NONE;
+  const isOpen = (key: string): boolean => OPEN.has(key) || ofKind.has(key);
   const open = Object.entries(event ?? {}).filter(([key]) => isOpen(key));
   return formatEventLine(Object.fromEntries(open) as unknown as Event).trimEnd();
 }

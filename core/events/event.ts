@@ -1,4 +1,11 @@
-import { type ChangeName, type Extra, formatIso, type MailName, type PersonaId } from '../model/index.ts';
+import {
+  type AgentState,
+  type ChangeName,
+  type Extra,
+  formatIso,
+  type MailName,
+  type PersonaId,
+} from '../model/index.ts';
 import type { ClockReading } from '../ports/index.ts';
 
 /** `mail` wakes an agent and `liveness` must not. `diagnostic` is everything else, also any kind that a reader does not know. */
@@ -73,6 +80,7 @@ export type Event =
   | (CommonFields & { readonly event: 'seed_ahead'; readonly seeded: number; readonly current_max: number })
   | (CommonFields & { readonly event: 'replay_capped'; readonly capped_to: number; readonly dropped: number })
   | (CommonFields & { readonly event: 'persona_added' })
+  | (CommonFields & WaitEvent)
   | (CommonFields & {
       readonly event: 'baseline_skipped';
       readonly armed_at: number;
@@ -94,6 +102,26 @@ export type Event =
       readonly cursor_at: number;
     })
   | (CommonFields & { readonly event: 'state_corrupt'; readonly armed_at: number; readonly reason: string });
+
+/** The agent of the persona waits for a person, once per wait, and waits no longer. These wake no agent. */
+export type WaitEvent =
+  | {
+      readonly event: 'waiting';
+      /** What it waits for: a `WaitReason`, or a text of whoever reports it. */
+      readonly reason: string;
+      /** When the wait began, in the format of `ts`; absent when unknown, like the keys below. */
+      readonly since?: string;
+      readonly cwd?: string;
+    }
+  | {
+      readonly event: 'resumed';
+      /** What it waited for. */
+      readonly reason: string;
+      /** What it does now. After `waiting` it waits again, for something else. */
+      readonly agent: AgentState['is'];
+      readonly waited_ms?: number;
+      readonly cwd?: string;
+    };
 
 /** An observation that is no outage (Kijito contract b). `reason` tells these alerts apart from `unreachable`. */
 export type AlarmEvent =
@@ -164,6 +192,11 @@ const LIVENESS: ReadonlySet<string> = new Set(['heartbeat', 'armed', ...CHANGES]
 
 export function isMail(event: Event): event is MailEvent {
   return toWakeClass(event.event) === 'mail';
+}
+
+/** Whether this event is about what the agent does itself. It wakes nobody, because the only one to wake is the agent. */
+export function isAboutAgent({ event }: Pick<Event, 'event'>): boolean {
+  return event === 'waiting' || event === 'resumed';
 }
 
 export function toWakeClass(event: string): WakeClass {

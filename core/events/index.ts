@@ -6,12 +6,14 @@ export {
   type Event,
   type EventName,
   type HiveAlarmEvent,
+  isAboutAgent,
   isMail,
   type MailEvent,
   toChangeEventId,
   toMailEventId,
   toOtherEventId,
   toWakeClass,
+  type WaitEvent,
   type WakeClass,
 } from './event.ts';
 export type { EventLinePosition, FollowStartPoint } from './event-files.ts';

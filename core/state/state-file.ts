@@ -13,6 +13,8 @@ export interface SavedWatcherState extends SavedPin {
   readonly consecutive_failures: number;
   /** What was delivered of a set. Never in a state file, because a headless watch has a log. */
   readonly known?: KnownSet;
+  /** The wait of the agent that was delivered and whose end was not. Never in a state file: only the tray process knows waits. */
+  readonly agent_wait?: { readonly reason: string; readonly since: number | null };
 }
 
 export type StateRead =

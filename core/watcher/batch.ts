@@ -21,6 +21,7 @@ import {
   type Span,
 } from '../model/index.ts';
 import type { Checkpoint } from '../sources/index.ts';
+import { findWaitChanges, type WaitChange } from './agent-waits.ts';
 import { type AlarmDetails, toAlarmEvent, toNoticeEvent } from './inbox-alarms.ts';
 import { applyMoves, type SetMove } from './set-diff.ts';
 import {
@@ -97,7 +98,12 @@ export const EMPTY_DRAFT = {
 export function buildBatch(state: WatcherState, at: Instant, rules: WatcherRules, draft: BatchDraft): StepOutput {
   const { checkpoint, spans, closes, edge, notices, facts, save, saveFirst, more } = draft;
   const beats = !more && isBeatDue(state, at, rules);
-  const events = isOnlyMail(draft) && !beats ? draft.mail : listEvents(state, at, rules, draft, beats);
+  // `armed` and other notices come first, also those that the sink refused.
+  const saysWaits =
+    rules.delivery === 'at-least-once' && state.arming === 'armed' && notices.length === state.notices.length;
+  const waits = saysWaits ? findWaitChanges(state.agent, state.wait) : [];
+  const isOnlyMail = isMailDraft(draft) && !beats && waits.length === 0;
+  const events = isOnlyMail ? draft.mail : listEvents(state, at, rules, { ...draft, waits }, beats);
   const count = state.count + events.length - draft.mail.length;
   const batch: Batch = { events, edge, notices: notices.length, beats, checkpoint, spans, closes, save, at };
   const acknowledged = applyAck(count === state.count ? state : { ...state, count }, batch, events.length);
@@ -107,19 +113,19 @@ export function buildBatch(state: WatcherState, at: Instant, rules: WatcherRules
   return { state: next, batch: events.map(({ event }) => event), saved, facts, save: saveFirst, more };
 }
 
-function isOnlyMail({ edge, notices, alarms, hive }: BatchDraft): boolean {
+function isMailDraft({ edge, notices, alarms, hive }: BatchDraft): boolean {
   return edge === null && notices.length === 0 && alarms.length === 0 && hive === null;
 }
 
 /**
- * Lists the events of one poll in their fixed order: edge, notices, gap alarms, mail by ascending id, the alarm about
- * unread mail that is not shown, heartbeat (Kijito spec 6.1, Kijito contract b).
+ * Lists the events of one poll in their fixed order: edge, notices, waits of the agent, gap alarms, mail by ascending id,
+ * the alarm about unread mail that is not shown, heartbeat (Kijito spec 6.1, Kijito contract b).
  */
 function listEvents(
   state: WatcherState,
   at: Instant,
   rules: WatcherRules,
-  draft: BatchDraft,
+  draft: BatchDraft & { readonly waits: readonly WaitChange[] },
   beats: boolean,
 ): readonly BatchEvent[] {
   const cursor = getCursor(state.checkpoint);
@@ -139,6 +145,8 @@ function listEvents(
     say({ ...toHead('recovered'), event: 'recovered', cursor });
   }
   for (const notice of draft.notices) say(toNoticeEvent(notice, toHead, cursor ?? 0));
+  for (const { event, delivered } of draft.waits)
+    events.push({ event: { ...toHead(event.event), ...event }, id: null, move: null, alarm: null, wait: delivered });
   for (const alarm of draft.alarms) if (alarm.is !== 'unread-not-shown') raise(alarm);
   events.push(...draft.mail);
   for (const alarm of draft.alarms) if (alarm.is === 'unread-not-shown' && !draft.more) raise(alarm);
@@ -158,6 +166,7 @@ export function applyAck(state: WatcherState, batch: Batch, count: number): Watc
   const checkpoint = computeCheckpoint(state.checkpoint, batch, blocked, moves);
   const cursor = checkpoint.is === 'at' ? checkpoint.id : 0;
   const isRaised = (name: Alarm): boolean => acknowledged.some(({ alarm }) => alarm === name);
+  const wait = acknowledged.findLast((event) => event.wait !== undefined)?.wait;
   const isPinOver = batch.closes && blocked === null && isPinned(state);
   const pinned = isPinOver ? { ...state, ...NO_PIN } : state;
   return {
@@ -167,6 +176,7 @@ export function applyAck(state: WatcherState, batch: Batch, count: number): Watc
     checkpoint,
     numbered: moves.length === 0 ? state.numbered : removeDelivered(state.numbered, moves),
     held: state.held.length === 0 ? state.held : state.held.filter((id) => id > cursor),
+    wait: wait === undefined ? state.wait : wait,
     hiddenDelivered: state.hiddenDelivered || isRaised('unread-not-shown'),
     releaseAt: state.releaseAt !== null && cursor >= state.releaseAt ? null : state.releaseAt,
     deliveredEdge: isEdgeDelivered && batch.edge !== null ? batch.edge : state.deliveredEdge,

@@ -59,6 +59,8 @@ export function createInitialState(
     isAhead: rules.delivery === 'at-least-once' && (start.is === 'seed' || resumed?.seeded_ahead === true),
     // A seed replays everything, because the operator asked for it.
     held: known && start.is !== 'seed' ? findHeldIds(tail, rules, cursor, saved?.log?.name ?? '') : [],
+    agent: null,
+    wait: saved?.agent_wait ?? null,
     beatAt: at,
     count: 0,
     batch: null,

@@ -1,6 +1,6 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import { type Fault, findSpan, type Health, type Instant, type Span } from '../model/index.ts';
+import { type AgentState, type Fault, findSpan, type Health, type Instant, type Span } from '../model/index.ts';
 import type { Ack } from '../sinks/index.ts';
 import type { LogEvidence, Message, PollResult } from '../sources/index.ts';
 import { applyAck, buildBatch, EMPTY_DRAFT, type StepOutput, toCheckpointBelow, toMailEvent } from './batch.ts';
@@ -29,6 +29,11 @@ export type StepInput = { readonly at: Instant } & (
   | { readonly is: 'beat' }
   /** An alarm about the whole hive that this watcher delivers. Only in at-least-once mode. */
   | { readonly is: 'alarm'; readonly alarm: HiveAlarmEvent }
+  /**
+   * What the agent does, as the board chose it of all reports. `isHeld`: the sink refuses events now, so what is due comes with
+   * the next poll. It makes events only in at-least-once mode.
+   */
+  | { readonly is: 'agent'; readonly state: AgentState; readonly isHeld: boolean }
 );
 
 /** One transition. Pure: the same state, input and rules give the same output. */
@@ -46,6 +51,8 @@ export function step(state: WatcherState, input: StepInput, rules: WatcherRules)
       const hive = rules.delivery === 'at-most-once' ? null : input.alarm;
       return buildBatch(state, input.at, rules, { ...EMPTY_DRAFT, checkpoint: state.checkpoint, hive });
     }
+    case 'agent':
+      return stepAgent(state, input, rules);
   }
 }
 
@@ -59,6 +66,16 @@ function stepPollResult(state: WatcherState, at: Instant, pollResult: PollResult
     case 'level':
       return stepLevel(state, at, pollResult, rules);
   }
+}
+
+function stepAgent(
+  before: WatcherState,
+  { at, state, isHeld }: Extract<StepInput, { is: 'agent' }>,
+  rules: WatcherRules,
+): StepOutput {
+  const heard: WatcherState = { ...before, agent: { state, at } };
+  if (!isHeld) return buildBatch(heard, at, rules, { ...EMPTY_DRAFT, checkpoint: heard.checkpoint });
+  return { state: heard, batch: [], saved: toSavedState(heard), facts: [], save: false, more: false };
 }
 
 function stepFailure(

@@ -11,6 +11,7 @@ import {
 } from '../model/index.ts';
 import type { Checkpoint } from '../sources/index.ts';
 import type { SavedBaseline, SavedWatcherState } from '../state/index.ts';
+import type { AgentWait, HeardAgent } from './agent-waits.ts';
 import type { SetMove } from './set-diff.ts';
 
 /** The settings of a watcher. They do not change during its life. */
@@ -101,6 +102,8 @@ export interface BatchEvent {
   readonly move: SetMove | null;
   /** The alarm that counts as raised once it is acknowledged, else null. */
   readonly alarm: Alarm | null;
+  /** The wait that counts as delivered once it is acknowledged; absent for events about other things. */
+  readonly wait?: AgentWait | null;
 }
 
 /** The batch that the sink has now. */
@@ -169,6 +172,10 @@ export interface WatcherState {
   /** The operator set the cursor above all existing ids, so ids below the cursor do not mean another log. */
   readonly isAhead: boolean;
   readonly hiddenDelivered: boolean;
+  /** Null: the board said nothing yet. */
+  readonly agent: HeardAgent | null;
+  /** The wait of the agent that was delivered, until its end was. */
+  readonly wait: AgentWait | null;
   /** When the last delivered heartbeat was made, or when the watcher was opened. */
   readonly beatAt: Instant;
   /** The last N of `RUN-N`. */
@@ -196,6 +203,7 @@ export function toSavedState(state: WatcherState): SavedState {
   if (state.lossDelivered) saved.pin_evidence_intact = false;
   if (state.arming === 'corrupt') saved.state_corrupt = state.why;
   if (state.hiddenDelivered) saved.unread_hidden = true;
+  if (state.wait !== null) saved.agent_wait = state.wait;
   for (const notice of notices) saveNotice(saved, notice);
   return saved;
 }
@@ -248,6 +256,7 @@ export function isSameSavedState(a: SavedState, b: SavedState): boolean {
     a.persona_added === b.persona_added &&
     a.seeded_ahead === b.seeded_ahead &&
     isDeepStrictEqual(a.log, b.log) &&
+    isDeepStrictEqual(a.agent_wait, b.agent_wait) &&
     isSameKnownSet(a.known, b.known) &&
     isDeepStrictEqual(a.baseline_skipped, b.baseline_skipped) &&
     (a.delivered_above === b.delivered_above || isDeepStrictEqual(a.delivered_above, b.delivered_above))

@@ -1,6 +1,6 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import { Fault, type Instant, toFault } from '../model/index.ts';
+import { type AgentState, Fault, type Instant, toFault } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import type { Sink } from '../sinks/index.ts';
 import type { Gap, Persona, PollResult, Source, UnreadCounts } from '../sources/index.ts';
@@ -64,6 +64,8 @@ export interface Watcher extends AsyncDisposable {
    * delivered now.
    */
   deliverAlarm(alarm: HiveAlarmEvent, abort: AbortSignal): Promise<boolean>;
+  /** Hears what the agent does, as the board chose it. Resolves when an event about it is with the sink; null: none is due. */
+  hearAgent(state: AgentState, abort: AbortSignal): Promise<void> | null;
   readonly state: WatcherState;
   /** The earliest instant to offer held events again, or null. */
   readonly retryAt: number | null;
@@ -183,6 +185,13 @@ class InboxWatcher implements Watcher {
     return isDelivered;
   }
 
+  hearAgent(state: AgentState, abort: AbortSignal): Promise<void> | null {
+    const { agent, wait } = this.#state;
+    const isAboutWaits = state.is === 'waiting' || wait !== null || agent?.state.is === 'waiting';
+    if (!isAboutWaits && this.#waiting === 0) return null;
+    return this.#advance({ at: this.#needs.clock.now(), is: 'agent', state, isHeld: false }, abort);
+  }
+
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#needs.sink[Symbol.asyncDispose]();
   }
@@ -205,7 +214,8 @@ class InboxWatcher implements Watcher {
   /** `onAcknowledged` receives how many events the sink accepted. It is not called when there were no events. */
   async #transition(input: StepInput, abort: AbortSignal, onAcknowledged?: (count: number) => void): Promise<void> {
     const { persona, sink, rules, clock, put } = this.#needs;
-    const out = step(this.#state, input, rules);
+    const isHeld = this.#retryAt !== null; // a transition before this one may have changed that
+    const out = step(this.#state, input.is === 'agent' ? { ...input, isHeld } : input, rules);
     this.#state = out.state;
     if (input.is === 'polled') this.#hasMore = out.more;
     // A batch goes to the sink first, unless the state must be saved before it.
@@ -219,7 +229,7 @@ class InboxWatcher implements Watcher {
       // The refused events are not needed any more.
       if (input.is === 'polled' && this.#retryAt !== null)
         put({ is: 'delivered', at: input.at, persona: persona.id, events: [] });
-      if (input.is !== 'beat') this.#retryAt = null;
+      if (input.is !== 'beat' && input.is !== 'agent') this.#retryAt = null;
       if (sink.savesState && out.save && !isSameSavedState(out.saved, this.#lastSaved))
         await this.#saveInSink(out.saved, abort);
       return;

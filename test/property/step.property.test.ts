@@ -190,6 +190,10 @@ function worded(event: Event): string {
       return `replay_capped ${event.capped_to} ${event.dropped}`;
     case 'persona_added':
       return 'persona_added';
+    case 'waiting':
+      return `waiting(${event.reason})`;
+    case 'resumed':
+      return `resumed(${event.reason} ${event.agent})`;
     case 'state_corrupt':
       return `state_corrupt ${event.armed_at}`;
     case 'baseline_skipped':
