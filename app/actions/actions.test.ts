@@ -16,7 +16,12 @@ function rig() {
       (...args: unknown[]) => {
         if (name === 'knows') return args[0] === 'ada';
         asked.push([name, ...args]);
-        const answers: Readonly<Record<string, unknown>> = { markRead: 2, openPage: 'page', openSession: 'tmux' };
+        const answers: Readonly<Record<string, unknown>> = {
+          markRead: 2,
+          openPage: 'page',
+          openSession: 'tmux',
+          openItem: 'url',
+        };
         return name === 'poll' ? args[0] === null || args[0] === 'ada' : answers[String(name)];
       },
   });
@@ -69,6 +74,8 @@ test('what no schema fits, or contradicts itself, is refused and changes nothing
     ['read', { persona: 'ada', id: 0 }],
     ['read', { persona: 'ada', id: 1.5 }],
     ['read', { persona: 'ada', id: 1, upTo: 2 }],
+    ['open-item', { persona: 'ada' }],
+    ['open-item', { persona: 'ada', id: 1, link: 'https://h/' }],
     ['quiet-hours', {}],
     ['autostart', { on: 'yes' }],
   ] as const) {
@@ -93,10 +100,12 @@ test('E6 without a persona, open is the page; with one, its session; the answer 
   assert.deepEqual(await run('open', { activationToken: 't' }), { opened: 'page' });
   assert.deepEqual(await run('open', { persona: 'ada' }), { opened: 'tmux' });
   assert.deepEqual(await run('page', { persona: 'ada' }), { opened: 'page' });
+  assert.deepEqual(await run('open-item', { persona: 'ada', id: 7 }), { opened: 'url' });
   assert.deepEqual(asked, [
     ['openPage', null, 't'],
     ['openSession', 'ada', null],
     ['openPage', 'ada', null],
+    ['openItem', 'ada', 7, null],
   ]);
 });
 

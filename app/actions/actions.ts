@@ -189,6 +189,19 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
       },
     }),
     defineAction({
+      name: 'open-item',
+      title: 'Open link',
+      params: {
+        ...closed,
+        properties: { persona: PERSONA, id: MESSAGE, activationToken: { type: 'string' } },
+        required: ['persona', 'id'],
+      },
+      asks: 'token',
+      run: async ({ persona, id, activationToken = null }) => ({
+        opened: await controls.openItem(requirePersona(persona), id, activationToken),
+      }),
+    }),
+    defineAction({
       name: 'page',
       title: 'Open status page',
       params: OPEN_PARAMS,
@@ -319,6 +332,10 @@ export interface TrayControls {
   actOnSource(source: SourceName, action: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Opens the persona's session, or its page where there is no session. Returns what was opened. */
   openSession(persona: PersonaId, activationToken: string | null): Promise<OpenResult>;
+  /**
+   * Opens the link of a message. @throws Fault `usage` when it has none, or when the setting `urlSchemes` does not allow it
+   */
+  openItem(persona: PersonaId, id: number, activationToken: string | null): Promise<OpenResult>;
   openPage(persona: PersonaId | null, activationToken: string | null): Promise<OpenResult>;
   /** Creates an address of the page that logs its browser in. It works once and for one minute. */
   pageLink(persona: PersonaId | null): string;

@@ -1,7 +1,7 @@
 import { Fault } from '../../core/model/index.ts';
 import { type Database, migrate, runTransaction } from '../../core/state/index.ts';
-import { toDecisionKey, toOutageKey } from './channels/index.ts';
-import type { AnnouncedOutage, AnnouncementStore } from './state.ts';
+import { toDecisionKey, toOutageKey, toWaitKey } from './channels/index.ts';
+import type { AnnouncedOutage, AnnouncedWait, AnnouncementStore } from './state.ts';
 
 const STEPS = [
   `CREATE TABLE announcements (
@@ -40,6 +40,15 @@ const STEPS = [
    ) STRICT;
    INSERT INTO announced_decisions (channel, id) SELECT 'desktop', id FROM old_announced_decisions;
    DROP TABLE old_announced_decisions;`,
+  `CREATE TABLE announced_waits (
+     channel TEXT NOT NULL,
+     persona TEXT NOT NULL,
+     since REAL,
+     why TEXT NOT NULL,
+     banner TEXT NOT NULL CHECK (banner IN ('own', 'crowd')),
+     at REAL NOT NULL,
+     PRIMARY KEY (channel, persona)
+   ) STRICT`,
 ] as const;
 
 interface AnnouncementRow {
@@ -54,8 +63,8 @@ interface AnnouncementRow {
 }
 
 /**
- * Stores in the tray's database which outages and decisions were announced to a person, per channel. What is down or open, and what was
- * delivered to an agent, is stored elsewhere.
+ * Stores in the tray's database which outages, decisions and waits of agents were announced to a person, per channel. What is down or
+ * open, and what was delivered to an agent, is stored elsewhere.
  *
  * A row is written after the channel accepted the notification. A `kill -9` in between shows the same notification once more on
  * that channel after the restart, and never loses one.
@@ -69,6 +78,13 @@ export function openAnnouncementStore(db: Database): AnnouncementStore {
   const clear = db.prepare('DELETE FROM announcements WHERE channel = ?');
   const clearDecisions = db.prepare('DELETE FROM announced_decisions WHERE channel = ?');
   const insertDecision = db.prepare('INSERT INTO announced_decisions (channel, id) VALUES (?, ?)');
+  const selectWaits = db.prepare<AnnouncedWait>(
+    'SELECT persona, since, why, banner, at FROM announced_waits WHERE channel = ?',
+  );
+  const clearWaits = db.prepare('DELETE FROM announced_waits WHERE channel = ?');
+  const insertWait = db.prepare(
+    'INSERT INTO announced_waits (channel, persona, since, why, banner, at) VALUES (?, ?, ?, ?, ?, ?)',
+  );
   const insert = db.prepare(
     'INSERT INTO announcements (channel, cause, scope, source, opens, since, at, over, personas) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
@@ -78,6 +94,7 @@ export function openAnnouncementStore(db: Database): AnnouncementStore {
         selectAll.all(channel).map((row) => [toOutageKey(row.cause), toAnnouncedOutage(row, db.path)]),
       ),
       decisions: Object.fromEntries(selectDecisions.all(channel).map(({ id }) => [toDecisionKey(id), true])),
+      waits: Object.fromEntries(selectWaits.all(channel).map((wait) => [toWaitKey(wait.persona), { ...wait }])),
     }),
     save: (channel, announcements) =>
       runTransaction(db, () => {
@@ -98,6 +115,9 @@ export function openAnnouncementStore(db: Database): AnnouncementStore {
         clearDecisions.run(channel);
         for (const key of Object.keys(announcements.decisions))
           insertDecision.run(channel, Number(key.slice('decision:'.length)));
+        clearWaits.run(channel);
+        for (const { persona, since, why, banner, at } of Object.values(announcements.waits))
+          insertWait.run(channel, persona, since, why, banner, at);
       }),
   };
 }

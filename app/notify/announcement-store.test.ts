@@ -52,18 +52,24 @@ test('given a database of the one-channel shape, when it is opened, then its row
     assert.deepEqual(store.load('desktop'), {
       outages: { 'outage:kijito': OUTAGE },
       decisions: { 'decision:7': true, 'decision:9': true },
+      waits: {},
     });
-    assert.deepEqual(store.load('file'), { outages: {}, decisions: {} });
+    assert.deepEqual(store.load('file'), { outages: {}, decisions: {}, waits: {} });
   }
 });
 
 test('given two channels, when one saves, then the rows of the other stay', (t) => {
   using db = openDatabase(openPath(t));
   const store = openAnnouncementStore(db);
-  const both = { outages: { 'outage:kijito': OUTAGE }, decisions: { 'decision:7': true } } as const;
+  const wait = { persona: 'ada', why: 'permission', banner: 'own', at: 5 } as const;
+  const both = {
+    outages: { 'outage:kijito': OUTAGE },
+    decisions: { 'decision:7': true },
+    waits: { 'wait:ada': { ...wait, since: 4.5 }, 'wait:bo': { ...wait, persona: 'bo', since: null, banner: 'crowd' } },
+  } as const;
   store.save('desktop', both);
   store.save('file', both);
-  store.save('file', { outages: {}, decisions: {} });
+  store.save('file', { outages: {}, decisions: {}, waits: {} });
   assert.deepEqual(store.load('desktop'), both);
-  assert.deepEqual(store.load('file'), { outages: {}, decisions: {} });
+  assert.deepEqual(store.load('file'), { outages: {}, decisions: {}, waits: {} });
 });

@@ -60,8 +60,8 @@ export class Announcer {
     const { channel, clock, saved } = needs;
     this.#needs = needs;
     this.#clock = clock;
-    this.#saved = saved;
     this.#state = createPolicyState(saved);
+    this.#saved = { ...saved, waits: this.#state.announcedWaits };
     this.#channelState = { is: 'ready', by: channel.name };
     const listener: ChannelListener = {
       clicked: (key, part, token) => this.#handleClick(key, part, token),
@@ -100,7 +100,8 @@ export class Announcer {
     if (this.#over) return;
     const decision = decide(this.#state, input, this.#needs.rules);
     this.#state = decision.state;
-    this.#save({ outages: decision.state.announced, decisions: decision.state.announcedDecisions });
+    const { announced: outages, announcedDecisions: decisions, announcedWaits: waits } = decision.state;
+    this.#save({ outages, decisions, waits });
     for (const key of decision.withdraw) void this.#withdraw(key);
     for (const notification of decision.show) void this.#show(notification);
     this.#sleepUntil(decision.wakeAt);
@@ -211,7 +212,9 @@ export class Announcer {
   }
 
   #save(announcements: SavedAnnouncements): void {
-    if (announcements.outages === this.#saved.outages && announcements.decisions === this.#saved.decisions) return;
+    const { outages, decisions, waits } = this.#saved;
+    if (announcements.outages === outages && announcements.decisions === decisions && announcements.waits === waits)
+      return;
     try {
       this.#needs.save(announcements);
       this.#saved = announcements;

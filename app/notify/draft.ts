@@ -1,7 +1,18 @@
 import type { Until } from '../../core/board/index.ts';
 import type { Instant, PersonaId } from '../../core/model/index.ts';
 import { type Notification, type NotificationKey, toMailKey } from './channels/index.ts';
-import type { AnnouncedOutage, DecisionState, NotifyRules, OutageState, PersonaState, PolicyState } from './state.ts';
+import type {
+  AnnouncedOutage,
+  AnnouncedWait,
+  AskingState,
+  AskKey,
+  AskKind,
+  AskState,
+  NotifyRules,
+  OutageState,
+  PersonaState,
+  PolicyState,
+} from './state.ts';
 
 type PolicyTable =
   | 'muted'
@@ -9,8 +20,9 @@ type PolicyTable =
   | 'personas'
   | 'outages'
   | 'announced'
-  | 'decisions'
+  | 'asks'
   | 'announcedDecisions'
+  | 'announcedWaits'
   | 'open';
 
 /**
@@ -59,9 +71,14 @@ export class PolicyDraft {
     else this.#own('announced')[key] = announced;
   }
 
-  setDecision(key: `decision:${number}`, decision: DecisionState | null): void {
-    if (decision === null) delete this.#own('decisions')[key];
-    else this.#own('decisions')[key] = decision;
+  setAsk(key: AskKey, ask: AskState | null): void {
+    if (ask === null) delete this.#own('asks')[key];
+    else this.#own('asks')[key] = ask;
+  }
+
+  setAsking(kind: AskKind, part: Partial<AskingState>): void {
+    const { asking } = this.#state;
+    this.#state = { ...this.#state, asking: { ...asking, [kind]: { ...asking[kind], ...part } } };
   }
 
   setDecisionAnnounced(key: `decision:${number}`, isAnnounced: boolean): void {
@@ -69,10 +86,13 @@ export class PolicyDraft {
     else delete this.#own('announcedDecisions')[key];
   }
 
+  setWaitAnnounced(key: `wait:${string}`, wait: AnnouncedWait | null): void {
+    if (wait === null) delete this.#own('announcedWaits')[key];
+    else this.#own('announcedWaits')[key] = wait;
+  }
+
   set(
-    part: Partial<
-      Pick<PolicyState, 'asking' | 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'channel'>
-    >,
+    part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'channel'>>,
   ): void {
     this.#state = { ...this.#state, ...part };
   }

@@ -1,10 +1,27 @@
+import { readMailExtras } from '../../core/board/index.ts';
+import { type Event, isMail, type MailEvent } from '../../core/events/index.ts';
 import { type Count, exactly, type Instant, isSameCount } from '../../core/model/index.ts';
 import { type NotificationKey, toMailKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
-import type { MailState, PersonaState, UrgentMailState } from './state.ts';
+import type { MailPreview, MailState, PersonaState, UrgentMailState } from './state.ts';
 import { buildCrowdNotification, buildMailNotification } from './texts.ts';
 
 type News = Extract<MailState, { is: 'news' }>;
+
+/**
+ * Returns whether a person may want a banner about this mail. Messages from Hivebar itself to the agent do not count: a person who
+ * answers a question needs no banner about the answer.
+ */
+export function isNews(event: Event): event is MailEvent {
+  return isMail(event) && event.self !== true && event.origin === undefined;
+}
+
+/** The text is cut, since a mail may be a megabyte and this is stored. */
+export function toMailPreview(event: MailEvent): MailPreview {
+  const { id, from, content } = event;
+  const text = content === undefined ? null : content.slice(0, 4000);
+  return { id, from: (from ?? '').slice(0, 400), ...readMailExtras(event), text };
+}
 
 /** Adds new mail that was delivered, and that a poll found at `polledAt`. */
 export function addArrived(
@@ -246,6 +263,6 @@ function countUnread(persona: PersonaState, mail: News): number {
   return persona.unread.is === 'exact' ? Math.min(mail.count, persona.unread.n) : mail.count;
 }
 
-function isZero(count: Count): boolean {
+export function isZero(count: Count): boolean {
   return count.is === 'exact' && count.n === 0;
 }

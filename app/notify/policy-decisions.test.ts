@@ -50,7 +50,7 @@ test('the same decisions again cost nothing: not even the state is copied', () =
     at: s.at,
     facts: [{ is: 'decisions', at: s.at, decisions: [createDecision(1), createDecision(2)] }],
   });
-  for (const table of ['decisions', 'announcedDecisions', 'open', 'asking'] as const)
+  for (const table of ['asks', 'announcedDecisions', 'open', 'asking'] as const)
     assert.equal(again.state[table], state[table], table);
   assert.deepEqual([again.show, again.withdraw], [[], []]);
 });

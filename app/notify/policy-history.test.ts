@@ -231,7 +231,9 @@ class CheckedScene extends Scene {
   }
 
   #checkDecision({ key, urgency, body }: Notification): void {
-    const now = Object.values(this.state.decisions).filter(({ announceState }) => announceState === 'handed');
+    const now = Object.values(this.state.asks).flatMap((ask) =>
+      ask.kind === 'decision' && ask.announceState === 'handed' ? [ask] : [],
+    );
     const about = now.filter(({ banner, id }) =>
       key === 'decisions' ? banner === 'crowd' : key === toDecisionKey(id),
     );
@@ -252,7 +254,7 @@ class CheckedScene extends Scene {
       return;
     }
     const lately = this.#ownBanners.filter((at) => this.at - at < NOTIFY_RULES.crowdWithinMs);
-    assert.ok(lately.length < NOTIFY_RULES.decisionsAbove, 'at most three in ten seconds');
+    assert.ok(lately.length < NOTIFY_RULES.asksAbove, 'at most three in ten seconds');
     this.#ownBanners.push(this.at);
   }
 

@@ -1,23 +1,21 @@
 import type { Fact } from '../../core/board/index.ts';
 import type { Event, MailEvent } from '../../core/events/index.ts';
-import { type Instant, parseIso, UNKNOWN } from '../../core/model/index.ts';
+import { type Instant, type PersonaCounts, parseIso, UNKNOWN } from '../../core/model/index.ts';
+import * as asks from './asks.ts';
 import type { Notification, NotificationKey } from './channels/index.ts';
 import * as decisions from './decisions.ts';
 import { PolicyDraft } from './draft.ts';
 import * as mail from './mail.ts';
 import * as outage from './outage.ts';
-import {
-  type MailPreview,
-  NOTIFY_RULES,
-  type NotifyRules,
-  type PersonaState,
-  type PolicyState,
-  type Voice,
-} from './state.ts';
+import * as questions from './questions.ts';
+import { NOTIFY_RULES, type NotifyRules, type PersonaState, type PolicyState, type Voice } from './state.ts';
 import { NAME_POINTS } from './texts.ts';
+import * as waits from './waits.ts';
 
-export type PolicyInput = { readonly at: Instant } & (
-  | { readonly is: 'facts'; readonly facts: readonly Fact[] }
+export type PolicyInput = {
+  readonly at: Instant;
+} /** `agents`: what agents do now, where that differs from before. It applies after the facts. Absent for none. */ & (
+  | { readonly is: 'facts'; readonly facts: readonly Fact[]; readonly agents?: readonly waits.AgentChange[] }
   | { readonly is: 'tick' }
   /** The channel accepted or refused a notification that the policy asked to show. */
   | { readonly is: 'shown' | 'refused'; readonly notification: Notification }
@@ -46,11 +44,11 @@ export function decide(state: PolicyState, input: PolicyInput, rules: NotifyRule
   const draft = new PolicyDraft(state, input.at, rules);
   take(draft, input);
   mail.withdrawIdle(draft);
-  decisions.withdrawIdle(draft);
+  asks.withdrawIdle(draft);
   const voice = decideVoice(draft);
   outage.announceEdges(draft, voice);
   if (voice === 'all' || voice === 'urgent') {
-    decisions.announce(draft, voice);
+    asks.announce(draft, voice);
     mail.announce(draft, voice);
   }
   return { state: draft.state, show: draft.show, withdraw: draft.withdraw, wakeAt: draft.wakeAt };
@@ -60,6 +58,7 @@ function take(draft: PolicyDraft, input: PolicyInput): void {
   switch (input.is) {
     case 'facts':
       for (const fact of input.facts) fold(draft, fact);
+      for (const agent of input.agents ?? []) waits.updateAgent(draft, agent);
       return;
     case 'tick':
       return;
@@ -92,7 +91,9 @@ function handleShown(draft: PolicyDraft, notification: Notification): void {
       outage.handleShown(draft, notification);
       return;
     case 'decision':
-      decisions.handleShown(draft, notification.key);
+    case 'wait':
+    case 'question':
+      asks.handleShown(draft, notification.key);
       return;
     case 'mail': // mail counts as announced once it was handed over
     case 'wake':
@@ -108,7 +109,9 @@ function handleRefused(draft: PolicyDraft, notification: Notification): void {
       outage.handleRefused(draft, notification);
       return;
     case 'decision':
-      decisions.handleRefused(draft, notification.key);
+    case 'wait':
+    case 'question':
+      asks.handleRefused(draft, notification.key);
       return;
     case 'mail':
       mail.handleRefused(draft, notification.key);
@@ -124,7 +127,7 @@ function decideVoice(draft: PolicyDraft): Voice {
   const { channel, paused, quiet } = draft.state;
   if (draft.isSilent(paused)) {
     mail.swallowAll(draft);
-    decisions.swallowAll(draft);
+    asks.swallowAll(draft);
     if (paused.is === 'at') draft.wake(paused.at);
     return 'none';
   }
@@ -155,7 +158,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'recalled':
     case 'autostart':
     case 'reported':
-    case 'agent':
+    case 'agent': // the board chooses which report counts, and `agents` of the input says it
     case 'project':
     case 'withdrawn':
       return;
@@ -185,7 +188,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'counted':
       for (const entry of fact.counts) {
         const persona = draft.findPersona(entry.persona);
-        if (persona !== undefined) mail.updateCounts(draft, persona, entry, fact.at);
+        if (persona !== undefined) updateCounts(draft, persona, entry, fact.at);
       }
       return;
     case 'muted':
@@ -199,30 +202,45 @@ function fold(draft: PolicyDraft, fact: Fact): void {
   switch (fact.is) {
     case 'left':
       outage.handleLeft(draft, persona);
+      waits.handleLeft(draft, persona.id);
+      questions.handleOver(draft, persona.id);
       draft.dropPersona(persona.id);
       return;
     case 'polled':
-      outage.handleUp(draft, mail.updateCounts(draft, persona, fact, fact.at));
+      outage.handleUp(draft, updateCounts(draft, persona, fact, fact.at));
       return;
     case 'failed':
       if (fact.health.is === 'down') outage.handleDown(draft, persona, fact.health.since, fact.fault);
       return;
     case 'delivered': {
-      // Messages from Hivebar itself to the agent do not count: a person who answers a question needs no banner about the answer.
-      const isNews = (e: Event): e is MailEvent => e.event === 'new' && e.self !== true && e.origin === undefined;
-      const news = fact.events.filter(isNews);
+      questions.handleDelivered(draft, persona.id, fact.events);
+      const news = fact.events.filter((event): event is MailEvent => event.event === 'new' && mail.isNews(event));
       const last = news.at(-1);
       if (last === undefined) return;
       const came = findArrival(draft, fact);
       mail.addArrived(
         draft,
         persona,
-        { count: news.length, latestMessage: toMailPreview(last), came },
+        { count: news.length, latestMessage: mail.toMailPreview(last), came },
         parseIso(last.ts),
       );
       return;
     }
   }
+}
+
+/** Takes the counts of an inbox. When nothing is unread any more, somebody has seen the questions in it. */
+function updateCounts(
+  draft: PolicyDraft,
+  before: PersonaState,
+  counts: Pick<PersonaCounts, 'unread' | 'urgent'>,
+  at: Instant,
+): PersonaState {
+  const after = mail.updateCounts(draft, before, counts, at);
+  if (after !== before && mail.isZero(after.unread) && !mail.isZero(before.unread)) {
+    questions.handleOver(draft, before.id);
+  }
+  return after;
 }
 
 // Shared by thousands of personas.
@@ -252,9 +270,4 @@ function findArrival(draft: PolicyDraft, { events }: Extract<Fact, { is: 'delive
   if (draft.isCatchingUp) return 'away';
   const has = (name: Event['event']): boolean => events.some(({ event }) => event === name);
   return has('armed') && !has('persona_added') ? 'away' : 'live';
-}
-
-/** The text is cut, since a mail may be a megabyte and this is stored. */
-function toMailPreview({ id, from, content }: MailEvent): MailPreview {
-  return { id, from: (from ?? '').slice(0, 400), text: content === undefined ? null : content.slice(0, 4000) };
 }

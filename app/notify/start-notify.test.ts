@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
-import { exactly, Fault } from '../../core/model/index.ts';
+import { type AgentState, exactly, Fault } from '../../core/model/index.ts';
 import type { Log } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
 import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
@@ -23,7 +23,7 @@ import {
 import { type Notifications, startNotify } from './start-notify.ts';
 import type { AnnouncementStore, SavedAnnouncements } from './state.ts';
 
-const NOTHING_SAVED: SavedAnnouncements = { outages: {}, decisions: {} };
+const NOTHING_SAVED: SavedAnnouncements = { outages: {}, decisions: {}, waits: {} };
 const AGENT_STATE = { is: 'unknown', why: 'not-reported' } as const;
 
 /** A desktop that a test can break, hold up, and click on. */
@@ -833,4 +833,55 @@ test('given two channels, when one refuses a test, then the answer names it', as
     silent: null,
     why: 'phone: no room on the wall',
   });
+});
+
+/** Puts what one reporter says an agent does. */
+function report(board: Board, clock: FakeClock, reporter: 'hook' | 'session', state: AgentState | null): void {
+  board.put({ is: 'agent', at: clock.now(), persona: 'ada', reporter, state });
+}
+
+test('of several reporters the board chooses; a poll that knows nothing hides no wait, and an end of it is seen', async (t) => {
+  const { clock, desktop, clicks, start } = rig(t);
+  const board = start();
+  join_(board, clock, 'ada');
+  toPolled(board, clock, 'ada');
+  const since = clock.now();
+  report(board, clock, 'session', { is: 'waiting', why: 'permission', since });
+  toPolled(board, clock, 'ada');
+  await clock.advance(10);
+  assert.deepEqual(desktop.calls, ['show ada waits at a permission prompt']);
+  report(board, clock, 'hook', { is: 'waiting', why: 'permission', since: since + 5 });
+  toPolled(board, clock, 'ada');
+  await clock.advance(1000);
+  assert.equal(desktop.calls.length, 1, 'two reporters of one wait are one banner');
+  desktop.listener?.clicked('wait:ada', 'banner', null);
+  assert.deepEqual(clicks, [{ name: 'open', params: { persona: 'ada' } }]);
+  await clock.advance(5000);
+  report(board, clock, 'hook', { is: 'working', since: clock.now() });
+  report(board, clock, 'session', { is: 'waiting', why: 'input', since: clock.now() + 1 });
+  await clock.advance(10);
+  assert.equal(desktop.calls.at(-1), 'show ada waits for your input');
+  report(board, clock, 'session', null);
+  await clock.advance(10);
+  assert.equal(desktop.calls.at(-1), 'withdraw wait:ada');
+});
+
+test('a wait that was there before notifications began is announced; after a kill it is not announced again', async (t) => {
+  const { clock, desktop, start, kill } = rig(t);
+  const since = clock.now();
+  const before = (board: Board): void => {
+    join_(board, clock, 'ada');
+    toPolled(board, clock, 'ada');
+    report(board, clock, 'session', { is: 'waiting', why: 'permission', since });
+  };
+  start(before);
+  await clock.advance(10);
+  assert.deepEqual(desktop.calls, ['show ada waits at a permission prompt']);
+  kill();
+  const board = start(before);
+  await clock.advance(60_000);
+  assert.equal(desktop.calls.length, 1);
+  report(board, clock, 'session', { is: 'gone', why: 'ended' });
+  await clock.advance(10);
+  assert.equal(desktop.calls.at(-1), 'withdraw wait:ada');
 });

@@ -3,10 +3,13 @@ import {
   type Fact,
   isSameValue,
   type OpenDecision,
+  type PersonaView,
   type Snapshot,
   type Until,
 } from '../../core/board/index.ts';
 import {
+  AGENT_STATE_NOT_REPORTED,
+  type AgentState,
   FAULTS,
   Fault,
   type FaultCode,
@@ -20,6 +23,7 @@ import type { ConfiguredChannel, NotificationAction } from './channels/index.ts'
 import type { PolicyInput } from './policy.ts';
 import { type AnnouncementStore, NOTIFY_RULES, type NotifyRules } from './state.ts';
 import { buildFailedNotification, buildTestNotification } from './texts.ts';
+import type { AgentChange } from './waits.ts';
 
 export interface NotifyNeeds {
   readonly board: Board;
@@ -71,10 +75,15 @@ class Notify implements Notifications {
   readonly #board: Board;
   readonly #clock: Clock;
   readonly #facts: Disposable;
+  readonly #changes: Disposable;
   readonly #announcers: Announcer[] = [];
   /** The decisions of the last fact; null before the first one. */
   #asked: readonly OpenDecision[] | null = null;
   #waiting: Fact[] = [];
+  /** The last chosen state of each agent, and those of which nobody was told yet. */
+  readonly #agents = new Map<PersonaId, AgentState>();
+  #agentChanges: AgentChange[] = [];
+  #listed: readonly PersonaView[] = [];
   /** The counts of each persona of which no later fact came. */
   readonly #counts = new Map<PersonaId, PersonaCounts>();
   #flush: Disposable | null = null;
@@ -84,6 +93,7 @@ class Notify implements Notifications {
     this.#board = board;
     this.#clock = clock;
     this.#facts = board.facts((fact) => this.#hear(fact));
+    this.#changes = board.changes((snapshot) => this.#hearAgents(snapshot));
     for (const channel of channels) {
       const { name } = channel;
       const announcer: Announcer = new Announcer({
@@ -102,10 +112,12 @@ class Notify implements Notifications {
     this.#isOpen = true;
     this.#putState();
     for (const fact of [...toSnapshotFacts(board.snapshot(), clock.now()), ...delivered]) this.#hear(fact);
+    this.#hearAgents(board.snapshot());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#facts[Symbol.dispose]();
+    this.#changes[Symbol.dispose]();
     this.#flush?.[Symbol.dispose]();
     await Promise.all(this.#announcers.map((announcer) => announcer[Symbol.asyncDispose]()));
     this.#isOpen = false;
@@ -113,7 +125,7 @@ class Notify implements Notifications {
 
   /** Gathers facts, so that a storm is one decision and 60 failing personas are one cause. */
   #hear(fact: Fact): void {
-    if (fact.is === 'surface' || fact.is === 'reported' || !this.#isOpen) return;
+    if (fact.is === 'surface' || fact.is === 'reported' || fact.is === 'agent' || !this.#isOpen) return;
     if (fact.is === 'counted') {
       this.#hearCounts(fact);
       return;
@@ -134,8 +146,31 @@ class Notify implements Notifications {
     this.#gather({ ...fact, counts });
   }
 
+  /**
+   * Takes what agents do from the board, because the board chooses which of several reports counts. A persona that did not change
+   * is the same object, mostly at the same place of the list.
+   */
+  #hearAgents({ personas }: Snapshot): void {
+    if (!this.#isOpen) return;
+    for (const [i, persona] of personas.entries()) {
+      if (persona === this.#listed[i]) continue;
+      const { id, agentState: state } = persona;
+      const before = this.#agents.get(id) ?? AGENT_STATE_NOT_REPORTED;
+      if (before === state || isSameValue(before, state)) continue;
+      this.#agents.set(id, state);
+      this.#agentChanges.push({ persona: id, state });
+    }
+    this.#listed = personas;
+    if (this.#agentChanges.length > 0) this.#flushSoon();
+  }
+
   #gather(fact: Fact): void {
     this.#waiting.push(fact);
+    if (fact.is === 'left') this.#agents.delete(fact.persona);
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
     this.#flush ??= this.#clock.after(GATHER_MS, () => {
       const deliveredCount = this.#waiting.reduce((n, { is }) => n + (is === 'delivered' ? 1 : 0), 0);
       if (deliveredCount < STORM) this.#take();
@@ -146,8 +181,10 @@ class Notify implements Notifications {
   #take(): void {
     this.#flush = null;
     const facts = this.#waiting;
+    const agents = this.#agentChanges;
     this.#waiting = [];
-    this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#listSilences(facts), ...facts] });
+    this.#agentChanges = [];
+    this.#decide({ is: 'facts', at: this.#clock.now(), facts: [...this.#listSilences(facts), ...facts], agents });
   }
 
   /** A persona that joins may have been muted or hidden before we listened. The board knows that. */

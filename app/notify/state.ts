@@ -1,4 +1,4 @@
-import type { OpenDecision, Until } from '../../core/board/index.ts';
+import type { MailExtras, OpenDecision, Until } from '../../core/board/index.ts';
 import type { Count, Instant, PersonaId, Scope, SourceId } from '../../core/model/index.ts';
 import type { NotificationKey } from './channels/index.ts';
 
@@ -35,14 +35,30 @@ export type AnnouncedOutages = Readonly<Record<`outage:${string}`, AnnouncedOuta
  */
 export type AnnouncedDecisions = Readonly<Record<`decision:${number}`, true>>;
 
+/** One wait of an agent that was announced to a person, or that was left to the menu, as with decisions. */
+export interface AnnouncedWait {
+  readonly persona: PersonaId;
+  /** When the wait began; null when its reporter does not say. */
+  readonly since: Instant | null;
+  readonly why: string;
+  readonly banner: 'own' | 'crowd';
+  /** When it was announced. */
+  readonly at: Instant;
+  /** It is from before a restart, and nobody has said since what the agent does. Absent otherwise. */
+  readonly isResumed?: true;
+}
+
+export type AnnouncedWaits = Readonly<Record<`wait:${string}`, AnnouncedWait>>;
+
 /** The part of the state that survives the process. */
 export interface SavedAnnouncements {
   readonly outages: AnnouncedOutages;
   readonly decisions: AnnouncedDecisions;
+  readonly waits: AnnouncedWaits;
 }
 
 /** The newest message of a banner, as it was received. */
-export interface MailPreview {
+export interface MailPreview extends MailExtras {
   readonly id: number;
   readonly from: string;
   /** Null when the events carry no content. */
@@ -112,16 +128,55 @@ export interface OutageState {
   readonly handed: readonly PersonaId[] | null;
 }
 
-/** What the policy knows of one open decision. */
-export interface DecisionState
-  extends Pick<OpenDecision, 'id' | 'persona' | 'prompt' | 'urgency' | 'blocking' | 'created'> {
-  /** The options that get a button. */
-  readonly options: readonly { readonly id: string; readonly short: string }[];
+/** The kinds of things that need a person at once (asks.ts). */
+export type AskKind = 'decision' | 'wait' | 'question';
+
+export type AskKey = `decision:${number}` | `wait:${string}` | `question:${string}`;
+
+/** What the policy knows of everything that needs a person at once. */
+interface AskBase {
+  readonly persona: PersonaId;
+  readonly created: Instant;
   readonly receivedAt: Instant;
   /** `handed`: on its way to the channel. `done`: a person was shown it, or must not be. */
   readonly announceState: 'not yet' | 'handed' | 'done';
   /** Whether its own banner or the shared one covers it. */
   readonly banner: 'own' | 'crowd';
+}
+
+export interface DecisionState
+  extends AskBase,
+    Pick<OpenDecision, 'id' | 'persona' | 'prompt' | 'urgency' | 'blocking' | 'created'> {
+  readonly kind: 'decision';
+  readonly key: `decision:${number}`;
+  /** The options that get a button. */
+  readonly options: readonly { readonly id: string; readonly short: string }[];
+}
+
+/** An agent that waits for a person. */
+export interface WaitState extends AskBase {
+  readonly kind: 'wait';
+  readonly key: `wait:${string}`;
+  /** When the wait began; null when its reporter does not say. */
+  readonly since: Instant | null;
+  readonly why: string;
+  readonly cwd: string | null;
+}
+
+/** Mail that a person must answer. */
+export interface QuestionState extends AskBase {
+  readonly kind: 'question';
+  readonly key: `question:${string}`;
+  readonly message: MailPreview;
+}
+
+export type AskState = DecisionState | WaitState | QuestionState;
+
+/** The banners of one kind, like `bubbles` and `crowd` for mail. */
+export interface AskingState {
+  readonly bubbles: readonly Instant[];
+  readonly waitingSince: Instant | null;
+  readonly shownAt: Instant | null;
 }
 
 /**
@@ -138,16 +193,12 @@ export interface PolicyState {
   /** When personas recently got new banners of their own, oldest first. */
   readonly bubbles: readonly Instant[];
   readonly outages: Readonly<Record<`outage:${string}`, OutageState>>;
-  /** The announced outages. Only this and `announcedDecisions` survive the process. */
+  /** The announced outages. Only this, `announcedDecisions` and `announcedWaits` survive the process. */
   readonly announced: AnnouncedOutages;
-  readonly decisions: Readonly<Record<`decision:${number}`, DecisionState>>;
+  readonly asks: Readonly<Record<AskKey, AskState>>;
   readonly announcedDecisions: AnnouncedDecisions;
-  /** When decisions recently got banners of their own, oldest first, and the banner that they share, like `crowd` for mail. */
-  readonly asking: {
-    readonly bubbles: readonly Instant[];
-    readonly waitingSince: Instant | null;
-    readonly shownAt: Instant | null;
-  };
+  readonly announcedWaits: AnnouncedWaits;
+  readonly asking: Readonly<Record<AskKind, AskingState>>;
   /** The banners that should be on the screen now. */
   readonly open: Readonly<Partial<Record<NotificationKey, true>>>;
   readonly paused: Until;
@@ -163,20 +214,26 @@ export interface PolicyState {
   readonly channel: { readonly is: 'hears' } | { readonly is: 'deaf'; readonly until: Instant };
 }
 
+const NOTHING_ASKED: AskingState = { bubbles: [], waitingSince: null, shownAt: null };
+
 export function createPolicyState({
   outages: announced,
   decisions: announcedDecisions,
+  waits,
 }: SavedAnnouncements): PolicyState {
+  const resumed = Object.entries(waits).map(([key, wait]) => [key, { ...wait, isResumed: true }] as const);
   return {
     personas: {},
     crowd: { waitingSince: null, shownAt: null },
     bubbles: [],
     outages: {},
     announced,
-    decisions: {},
+    asks: {},
     announcedDecisions,
-    asking: { bubbles: [], waitingSince: null, shownAt: null },
-    open: {},
+    announcedWaits: Object.fromEntries(resumed),
+    asking: { decision: NOTHING_ASKED, wait: NOTHING_ASKED, question: NOTHING_ASKED },
+    // A banner may still be on the screen. To withdraw one that is not does no harm.
+    open: Object.fromEntries(resumed.map(([key, { banner }]) => [banner === 'own' ? key : 'waits', true])),
     paused: { is: 'never' },
     quiet: { is: 'never' },
     catchingUpUntil: null,
@@ -199,11 +256,14 @@ export interface NotifyRules {
   /** At most this many personas get a new banner of their own in `crowdWithinMs`; the others share one. */
   readonly crowdAbove: number;
   readonly crowdWithinMs: number;
-  /** At most this many decisions get a banner of their own in `crowdWithinMs`. If there are more, all new ones share one. */
-  readonly decisionsAbove: number;
+  /**
+   * At most this many decisions get a banner of their own in `crowdWithinMs`, and so with waits and questions. If there are more,
+   * all new ones share one.
+   */
+  readonly asksAbove: number;
   /** The wait before the next attempt after the channel refused a banner, unless it reports earlier that it is ready. */
   readonly deafMs: number;
-  /** Urgent mail, and decisions of high urgency, are shown in quiet hours too. */
+  /** Urgent mail, decisions of high urgency, agents that wait and questions are shown in quiet hours too. */
   readonly urgentBreaksQuiet: boolean;
 }
 
@@ -214,7 +274,7 @@ export const NOTIFY_RULES: NotifyRules = {
   sourceHoldMs: 10_000,
   crowdAbove: 5,
   crowdWithinMs: 10_000,
-  decisionsAbove: 3,
+  asksAbove: 3,
   deafMs: 60_000,
   urgentBreaksQuiet: false,
 };

@@ -1,5 +1,15 @@
-import { displayName, formatDuration, formatList, stripUnseen } from '../../core/format/index.ts';
+import {
+  displayName,
+  findWaitText,
+  formatDuration,
+  formatFolder,
+  formatList,
+  formatStateReason,
+  formatWaiting,
+  stripUnseen,
+} from '../../core/format/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
+import { findReasonText } from '../../core/sources/derived.ts';
 import {
   ANSWERS,
   type Notification,
@@ -7,6 +17,7 @@ import {
   toDecisionKey,
   toMailKey,
   toOutageKey,
+  toWaitKey,
 } from './channels/index.ts';
 import type { AnnouncedOutage, Cause, MailPreview } from './state.ts';
 
@@ -37,6 +48,7 @@ export function buildMailNotification(content: MailContent): Notification {
     body: formatMessage(content.latestMessage),
     urgency: content.urgent ? 'high' : 'normal',
     opens: { is: 'persona', persona: content.persona },
+    ...(content.count === 1 && content.latestMessage.link !== null ? { item: content.latestMessage.id } : {}),
     buttons: [
       buildOpenButton(content.persona),
       ...(content.canMarkRead ? [buildReadButton(content)] : []),
@@ -155,6 +167,92 @@ export function buildDecisionsNotification(
   };
 }
 
+/** What is known of an agent that waits. All of it is untrusted. */
+export interface WaitContent {
+  readonly persona: PersonaId;
+  readonly label: string;
+  /** The reason of its reporter. */
+  readonly why: string;
+  readonly cwd: string | null;
+}
+
+/** What a person does about each general reason of a wait. */
+const WAIT_BODIES: ReadonlyMap<string, string> = new Map([
+  ['permission', 'Allow or refuse what it wants to do.'],
+  ['input', 'It goes on when you answer in its session.'],
+  ['decision', 'It goes on when you choose in its session.'],
+  ['dialog', 'It goes on when you close the dialog in its session.'],
+]);
+
+/** Builds `ada waits at a permission prompt`, and below it what to do, and the folder. A reason of its own is in the body. */
+export function buildWaitNotification({ persona, label, why, cwd }: WaitContent): Notification {
+  const folder = toSingleLine(formatFolder(cwd) ?? '', NAME_POINTS);
+  const where = folder === '' || label.includes(folder) ? '' : ` (${isolate(folder)})`;
+  const own = isolate(toSingleLine(formatStateReason(why, findReasonText(why)), BODY_POINTS - countPoints(where)));
+  return {
+    key: toWaitKey(persona),
+    is: 'wait',
+    title: `${formatName(label)} waits ${findWaitText(why) ?? 'for you'}`,
+    body: `${WAIT_BODIES.get(why) ?? own}${where}`,
+    urgency: 'critical',
+    opens: { is: 'persona', persona },
+    buttons: [buildOpenButton(persona), buildMuteButton(persona)],
+  };
+}
+
+/** Builds one banner for all agents whose own banners would have been too many at once. */
+export function buildWaitsNotification(labels: readonly string[], count: number, besideOthers: boolean): Notification {
+  return {
+    key: 'waits',
+    is: 'wait',
+    title: besideOthers ? `${count} more ${count === 1 ? 'agent waits' : 'agents wait'} for you` : formatWaiting(count),
+    body: formatNames(labels),
+    urgency: 'critical',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
+/** The content of the banner of a question that came as mail. All of it is untrusted. */
+export interface QuestionContent {
+  readonly key: `question:${string}`;
+  readonly persona: PersonaId;
+  readonly label: string;
+  readonly message: MailPreview;
+}
+
+/** Builds `ada: a question from bo`, and below it the subject and the first words. */
+export function buildQuestionNotification({ key, persona, label, message }: QuestionContent): Notification {
+  const from = toSingleLine(message.from, NAME_POINTS);
+  return {
+    key,
+    is: 'question',
+    title: `${formatName(label)}: a question${from === '' ? '' : ` from ${isolate(from)}`}`,
+    body: formatWords(message, BODY_POINTS),
+    urgency: 'high',
+    opens: { is: 'persona', persona },
+    ...(message.link === null ? {} : { item: message.id }),
+    buttons: [buildOpenButton(persona), buildMuteButton(persona)],
+  };
+}
+
+/** Builds one banner for all questions whose own banners would have been too many at once. */
+export function buildQuestionsNotification(
+  labels: readonly string[],
+  count: number,
+  besideOthers: boolean,
+): Notification {
+  return {
+    key: 'questions',
+    is: 'question',
+    title: `${count} ${besideOthers ? 'more ' : ''}${count === 1 ? 'question' : 'questions'} for you`,
+    body: formatNames(labels),
+    urgency: 'high',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
 /** Builds a banner for a test. A click opens the page. */
 export function buildTestNotification(): Notification {
   return {
@@ -172,6 +270,7 @@ export function buildTestNotification(): Notification {
 const FAILURE_TITLES: Readonly<Record<string, string>> = {
   decide: 'Your answer was not accepted',
   open: 'The session could not be opened',
+  'open-item': 'The link could not be opened',
   page: 'The page could not be opened',
   'copy-follow': 'The command could not be copied',
   autostart: 'Start at login could not be changed',
@@ -233,10 +332,18 @@ function buildMuteButton(persona: PersonaId): NotificationButton {
 
 function formatMessage(message: MailPreview): string {
   const from = toSingleLine(message.from, NAME_POINTS);
-  const left = from === '' ? BODY_POINTS : BODY_POINTS - countPoints(from) - 2;
-  const text = message.text === null ? '' : toSingleLine(message.text, left);
-  if (text === '') return from === '' ? '' : `from ${isolate(from)}`;
-  return from === '' ? isolate(text) : `${isolate(from)}: ${isolate(text)}`;
+  const words = formatWords(message, from === '' ? BODY_POINTS : BODY_POINTS - countPoints(from) - 2);
+  if (words === '') return from === '' ? '' : `from ${isolate(from)}`;
+  return from === '' ? words : `${isolate(from)}: ${words}`;
+}
+
+/** Formats the subject, if there is one, and the first words: `Build is red · the tests of ...`. */
+function formatWords({ subject, text }: MailPreview, points: number): string {
+  const title = toSingleLine(subject, Math.min(points, SUBJECT_POINTS));
+  if (title === '') return isolate(toSingleLine(text ?? '', points));
+  const left = points - countPoints(title) - 3;
+  const words = left < 8 ? '' : toSingleLine(text ?? '', left);
+  return words === '' || words === title ? isolate(title) : `${isolate(title)} · ${isolate(words)}`;
 }
 
 function formatReason(labels: readonly string[], why: string): string {
@@ -257,6 +364,8 @@ function formatName(label: string): string {
 export const BODY_POINTS = 200;
 /** Names and senders are cut shorter, so that the count after them stays on the screen. */
 export const NAME_POINTS = 60;
+/** A subject leaves room for the first words. */
+const SUBJECT_POINTS = 100;
 
 const ESC = String.fromCharCode(0x1b);
 

@@ -1,4 +1,4 @@
-export { checkOpener, type OpenerSetting } from './placeholders.ts';
+export { checkOpener, checkUrl, type OpenerSetting } from './placeholders.ts';
 export { checkLiveness, isProcessGone, type ProcessLiveness, readStartKey } from './process-liveness.node.ts';
 export { type Pane, parseTmuxServer, type Session, type SessionAnnouncement } from './session.ts';
 export { createSessionOpener, type SessionOpenerNeeds } from './session-opener.node.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { fillArgv, fillUrl, type PlaceholderValues } from './placeholders.ts';
+import { checkUrl, fillArgv, fillUrl, type PlaceholderValues } from './placeholders.ts';
 
 const VALUES: PlaceholderValues = { persona: 'ada', source: 'kijito', id: '12', session: '7f3c', cwd: '/w/a b' };
 const HOSTILE = [
@@ -131,6 +131,13 @@ describe('an address', () => {
     }
     assert.throws(() => filled('https://'), settings(/is not a valid address/));
     assert.throws(() => filled('http://{persona}/', { persona: 'a/b' }), settings(/is not a valid address/));
+  });
+
+  test('the link of a message follows the same rules, and nothing in it is filled in', () => {
+    assert.equal(checkUrl('https://h/{persona}', SCHEMES), 'https://h/%7Bpersona%7D');
+    for (const link of ['javascript:alert(1)', 'file:///etc/passwd', 'ftp://h/', '/etc/passwd', 'https://', '-x']) {
+      assert.throws(() => checkUrl(link, SCHEMES, 'link'), settings(/^link: /), link);
+    }
   });
 
   test('what is not known is nothing', () => assert.equal(filled('https://h/{session}', { session: null }), null));

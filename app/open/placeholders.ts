@@ -151,22 +151,36 @@ function toProgramName(item: string): string {
  * @throws Fault `settings`
  */
 export function fillUrl(template: string, values: PlaceholderValues, schemes: readonly string[]): string | null {
-  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(template)?.[1]?.toLowerCase();
-  if (scheme === undefined)
-    throw createSettingsFault('url', `${JSON.stringify(template)} does not begin with a scheme such as https:`);
-  if (NEVER.includes(scheme)) throw createSettingsFault('url', `addresses with ${scheme}: are never opened`);
-  if (!schemes.includes(scheme))
-    throw createSettingsFault('url', `${scheme}: is not among urlSchemes (${schemes.join(', ')})`);
+  checkScheme(template, schemes, URL_SETTING);
   const url = fillText(template, (name) => {
     const value = values[name];
     return value === null ? null : name === 'cwd' ? encodePath(value) : encodeSegment(value);
   });
-  if (url === null) return null;
-  if (!URL.canParse(url)) throw createSettingsFault('url', `${JSON.stringify(url)} is not a valid address`);
+  return url === null ? null : checkUrl(url, schemes);
+}
+
+/**
+ * Returns the address as it is opened, in the spelling that was checked.
+ * @param schemes what the setting `urlSchemes` allows, in lower case and without the colon
+ * @param addressName names the address in the fault
+ * @throws Fault `settings`
+ */
+export function checkUrl(url: string, schemes: readonly string[], addressName = URL_SETTING): string {
+  const scheme = checkScheme(url, schemes, addressName);
+  if (!URL.canParse(url)) throw createUrlFault(addressName, `${JSON.stringify(url)} is not a valid address`);
   const { href, protocol } = new URL(url);
-  if (protocol !== `${scheme}:`)
-    throw createSettingsFault('url', `${JSON.stringify(url)} is not a valid ${scheme}: address`);
+  if (protocol !== `${scheme}:`) throw createUrlFault(addressName, `${JSON.stringify(url)} is not a valid ${scheme}: address`);
   return href;
+}
+
+function checkScheme(url: string, schemes: readonly string[], addressName: string): string {
+  const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
+  if (scheme === undefined)
+    throw createUrlFault(addressName, `${JSON.stringify(url)} does not begin with a scheme such as https:`);
+  if (NEVER.includes(scheme)) throw createUrlFault(addressName, `addresses with ${scheme}: are never opened`);
+  if (!schemes.includes(scheme))
+    throw createUrlFault(addressName, `${scheme}: is not among urlSchemes (${schemes.join(', ')})`);
+  return scheme;
 }
 
 function hasPlaceholder(text: string): boolean {
@@ -196,8 +210,15 @@ function encodePath(value: string): string {
   return (path.startsWith('/') ? path : `/${path}`).split('/').map(encodeSegment).join('/');
 }
 
+/** Names the address that the setting `opener` gives. */
+const URL_SETTING = 'opener url';
+
 function createSettingsFault(settingName: string, why: string): Fault {
-  return new Fault('settings', `opener ${settingName}: ${why}`, { is: 'machine', key: 'open' });
+  return createUrlFault(`opener ${settingName}`, why);
+}
+
+function createUrlFault(addressName: string, why: string): Fault {
+  return new Fault('settings', `${addressName}: ${why}`, { is: 'machine', key: 'open' });
 }
 
 /** The setting `opener`, which says how a persona's session is opened. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Board, Fact } from '../../core/board/index.ts';
+import { type Board, type Fact, readMailExtras } from '../../core/board/index.ts';
+import { type Event, isMail } from '../../core/events/index.ts';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { NativeSession, PersonaOnBoard } from '../../core/sources/module.ts';
 import type { Database } from '../../core/state/index.ts';
@@ -18,9 +19,11 @@ import {
 import { NOTIFY_RULES, type Notifications, openAnnouncementStore, startNotify } from '../notify/index.ts';
 import {
   type ClickTarget,
+  checkUrl,
   createPageOpener,
   createSessionOpener,
   createUrlOpener,
+  type OpenResult,
   openRedirectFiles,
   openSessionStore,
   type Session,
@@ -43,6 +46,8 @@ interface SurfacesOptions {
   readonly runDirectory: string;
   /** Returns the sessions of a persona that announced none, as their own system keeps them. @throws Fault `exec-failed` */
   readonly findNativeSessions: (persona: PersonaOnBoard) => readonly NativeSession[];
+  /** Returns the newest events of a persona that were delivered, in any order. */
+  readonly listNewestEvents: (persona: PersonaId) => readonly Event[];
   /** The directory of the settings. */
   readonly config: string;
   readonly machine: Machine;
@@ -51,6 +56,7 @@ interface SurfacesOptions {
 export interface Surfaces extends AsyncDisposable {
   readonly openPage: TrayControls['openPage'];
   readonly openSession: TrayControls['openSession'];
+  readonly openItem: TrayControls['openItem'];
   readonly pageLink: TrayControls['pageLink'];
   readonly copyFollowCommand: TrayControls['copyFollowCommand'];
   readonly testNotification: TrayControls['testNotification'];
@@ -141,6 +147,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       openPage,
       pageLink: options.createOnceLink,
       openSession: (persona, activationToken) => session.open({ opens: { is: 'persona', persona }, activationToken }),
+      openItem,
       copyFollowCommand,
       testNotification: async () =>
         notify === null
@@ -148,6 +155,15 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
           : await notify.test(),
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
+  }
+
+  async function openItem(persona: PersonaId, id: number, activationToken: string | null): Promise<OpenResult> {
+    const message = options.listNewestEvents(persona).find((event) => isMail(event) && event.id === id);
+    const link = message !== undefined && isMail(message) ? readMailExtras(message).link : null;
+    if (link === null)
+      throw new Fault('usage', `message ${id} of ${persona} has no link`, { is: 'machine', key: 'open' });
+    await openUrl(checkUrl(link, settings.urlSchemes, 'link'), activationToken);
+    return 'url';
   }
 
   /** Where nothing can be copied, the page shows the command instead. */

@@ -54,6 +54,7 @@ export function createTrayControls(options: TrayControlsOptions): TrayControls {
     markRead: (persona, which) => markRead(watchers, persona, which),
     actOnSource: sources.act,
     openSession: (persona, token) => surfaces().openSession(persona, token),
+    openItem: (persona, id, token) => surfaces().openItem(persona, id, token),
     openPage: (persona, token) => surfaces().openPage(persona, token),
     pageLink: (persona) => surfaces().pageLink(persona),
     copyFollowCommand: (persona) => surfaces().copyFollowCommand(persona),

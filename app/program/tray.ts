@@ -1,3 +1,4 @@
+import { parseEventLine } from '../../core/events/index.ts';
 import { type Service, supervise, untilAborted } from '../../core/services/index.ts';
 import { toEventFilePath } from '../../core/sinks/outbox/index.ts';
 import { type Dirs, ensurePrivateDir, toStem } from '../../core/state/index.ts';
@@ -41,6 +42,8 @@ export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; reado
 
 /** How long a recovery is shown before everything starts again. */
 const RECOVERY_SHOWN_MS = 1500;
+/** A link can be opened while its message is among this many events of its persona: more than any surface lists. */
+const LINKED_EVENTS = 200;
 
 /**
  * Runs the tray process, which watches every hive and has one board and all surfaces. Returns when it is asked to stop.
@@ -161,6 +164,8 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     port: status.port,
     createOnceLink: status.createOnceLink,
     findNativeSessions: sources.findSessions,
+    listNewestEvents: (persona) =>
+      outbox.listNewest(persona, LINKED_EVENTS).flatMap(({ line }) => parseEventLine(line) ?? []),
     machine: hideSecrets(machine),
   });
   surfaces = started;

@@ -493,6 +493,19 @@ test('a message on the board is cut, however long it is', () => {
   assert.deepEqual([preview?.from.length, preview?.text?.length], [100, 300]);
 });
 
+test('a message has the subject and the link that its source gave; a subject is cut, and a link that is no whole text is none', () => {
+  const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'delivered' }>;
+  const show = (extra: object): unknown => {
+    const events = fact.events.map((event) => ({ ...event, ...extra }));
+    const [preview] = only(createBoardOfFacts(join('ada'), { ...fact, events }).snapshot()).latestMessages;
+    return [preview?.subject, preview?.link];
+  };
+  assert.deepEqual(show({ subject: 'Build', link: 'https://h/1' }), ['Build', 'https://h/1']);
+  assert.deepEqual(show({}), ['', null]);
+  assert.deepEqual(show({ subject: 5, link: true }), ['', null]);
+  assert.deepEqual(show({ subject: 's'.repeat(900), link: `https://h/${'x'.repeat(3000)}` }), ['s'.repeat(200), null]);
+});
+
 test('a message of whom nobody knows who wrote it, and when, is on the board; what becomes of it moves no time of mail', () => {
   const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, from: null, created: null }) as (typeof fact.events)[number]);
@@ -500,7 +513,7 @@ test('a message of whom nobody knows who wrote it, and when, is on the board; wh
   const read = { source: 's', ts: 't', persona: 'ada', event: 'read', id: 3, wake_class: 'liveness' } as const;
   board.put({ is: 'delivered', at: 5, persona: 'ada', events: [{ ...read, event_id: 'ada:read:3-1' }] });
   const { latestMessages: latest, lastMailAt, lastEventId, cursor } = only(board.snapshot());
-  assert.deepEqual(latest, [{ id: 7, from: '', created: '', text: latest[0]?.text ?? null }]);
+  assert.deepEqual(latest, [{ id: 7, from: '', created: '', subject: '', text: latest[0]?.text ?? null, link: null }]);
   assert.deepEqual([lastMailAt, lastEventId, cursor], [1, 'ada:read:3-1', 7]);
 });
 

@@ -8,6 +8,7 @@ export {
   type HiveView,
   isPressing,
   isSameValue,
+  type MailExtras,
   type MessagePreview,
   NOTHING_REPORTED,
   type OpenDecision,
@@ -15,6 +16,7 @@ export {
   type PersonaView,
   type ProjectView,
   type ReportedValues,
+  readMailExtras,
   type Snapshot,
   type Until,
 } from './snapshot.ts';

@@ -1,4 +1,4 @@
-import { type Event, isMail } from '../events/index.ts';
+import { type Event, isMail, type MailEvent } from '../events/index.ts';
 import type { ErrorClass, Fsm, Taxonomy } from '../link/index.ts';
 import {
   type AgentState,
@@ -162,20 +162,42 @@ export function isPressing({ urgency, blocking }: Pick<OpenDecision, 'urgency' |
   return urgency === 'high' || blocking;
 }
 
-/** One message as a surface lists it. `from` and `text` are untrusted. */
+/** One message as a surface lists it. `from`, `subject`, `text` and `link` are untrusted. */
 export interface MessagePreview {
   readonly id: number;
   /** Empty where the source does not give it, like `created`. */
   readonly from: string;
   readonly created: string;
+  /** Shortened; empty for none. */
+  readonly subject: string;
   /** Shortened; null where content is left out. */
   readonly text: string | null;
+  /** A URL that opens the item. It is opened by the opener of URLs only, which checks its scheme. Null for none. */
+  readonly link: string | null;
 }
 
 /** The number of messages that are kept per persona. */
 const MOST = 5;
 const FROM_CHARS = 100;
+const SUBJECT_CHARS = 200;
 const TEXT_CHARS = 300;
+/** A longer link is left out: a part of it would lead elsewhere. */
+const LINK_CHARS = 2000;
+
+/** The keys of an event that any source may set for the surfaces, as the event has them. */
+export interface MailExtras {
+  readonly subject: string;
+  readonly link: string | null;
+}
+
+/** Reads `subject` and `link` of an event. A value of another kind counts as none. */
+export function readMailExtras(event: MailEvent): MailExtras {
+  const { subject, link } = event as MailEvent & { readonly subject?: unknown; readonly link?: unknown };
+  return {
+    subject: typeof subject === 'string' ? subject.slice(0, SUBJECT_CHARS) : '',
+    link: typeof link === 'string' && link !== '' && link.length <= LINK_CHARS ? link : null,
+  };
+}
 
 /** Returns the newest messages after these events were delivered, newest first. */
 export function addMessages(before: readonly MessagePreview[], events: readonly Event[]): readonly MessagePreview[] {
@@ -184,7 +206,8 @@ export function addMessages(before: readonly MessagePreview[], events: readonly 
     if (!isMail(event)) continue;
     const { id, from, created, content } = event;
     const text = content === undefined ? null : content.slice(0, TEXT_CHARS);
-    messages.unshift({ id, from: (from ?? '').slice(0, FROM_CHARS), created: created ?? '', text });
+    const { subject, link } = readMailExtras(event);
+    messages.unshift({ id, from: (from ?? '').slice(0, FROM_CHARS), created: created ?? '', subject, text, link });
   }
   return messages.length === before.length ? before : messages.slice(0, MOST);
 }

@@ -1,3 +1,10 @@
+export {
+  findWaitText,
+  formatAgentState,
+  formatFolder,
+  formatStateReason,
+  formatWaiting,
+} from './agent-text.ts';
 export { formatClockTime, formatFullTime, formatSilence } from './clock-time.node.ts';
 export { displayJson, displayLine, displayName, displayText, stripUnseen } from './display-name.ts';
 export {

@@ -105,7 +105,9 @@ export const createMessage = (id: number, from: string, text: string | null, age
   id,
   from,
   created: formatIso(NOW - age * MINUTE),
+  subject: '',
   text,
+  link: null,
 });
 
 export function text(menu: readonly MenuEntry[], indent = ''): string[] {

@@ -5,7 +5,7 @@ import type { SavedAnnouncements } from '../../app/notify/state.ts';
 import { createPolicyState, NOTIFY_RULES } from '../../app/notify/state.ts';
 import type { Fact, OpenDecision, Until } from '../../core/board/index.ts';
 import type { MailEvent } from '../../core/events/index.ts';
-import { type Count, exactly, Fault, type Instant } from '../../core/model/index.ts';
+import { type AgentState, type Count, exactly, Fault, type Instant } from '../../core/model/index.ts';
 
 const AGENT_STATE = { is: 'unknown', why: 'not-reported' } as const;
 /** A round start time, so that a transcript shows the seconds since then. */
@@ -15,7 +15,7 @@ const T0: Instant = 1_000_000_000;
 export class Scene {
   at = T0;
   rules = NOTIFY_RULES;
-  state = createPolicyState({ outages: {}, decisions: {} });
+  state = createPolicyState({ outages: {}, decisions: {}, waits: {} });
   readonly screen = new Map<NotificationKey, Notification>();
   readonly transcript: string[] = [];
   broken = false;
@@ -44,7 +44,8 @@ export class Scene {
 
   /** Simulates `kill -9` and a new start: only the announcements and the screen remain. */
   restart(): void {
-    const saved: SavedAnnouncements = { outages: this.state.announced, decisions: this.state.announcedDecisions };
+    const { announced: outages, announcedDecisions: decisions, announcedWaits: waits } = this.state;
+    const saved: SavedAnnouncements = { outages, decisions, waits };
     this.state = createPolicyState(JSON.parse(JSON.stringify(saved)) as SavedAnnouncements);
     this.#wakeAt = null;
   }
@@ -91,6 +92,11 @@ export class Scene {
   /** Reports the list of all open decisions. */
   ask(...decisions: OpenDecision[]): void {
     this.facts({ is: 'decisions', at: this.at, decisions });
+  }
+
+  /** Reports what an agent does, as the board chose it. */
+  agent(persona: string, state: AgentState): void {
+    this.input({ is: 'facts', facts: [], agents: [{ persona, state }] });
   }
 
   quiet(until: Until): void {

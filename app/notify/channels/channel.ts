@@ -13,6 +13,10 @@ export type NotificationKey =
   | `outage:${string}`
   | `decision:${number}`
   | 'decisions'
+  | `wait:${string}`
+  | 'waits'
+  | `question:${string}`
+  | 'questions'
   | 'failed'
   | 'wake'
   | 'test';
@@ -28,6 +32,16 @@ export function toOutageKey(cause: string): `outage:${string}` {
 
 export function toDecisionKey(id: number): `decision:${number}` {
   return `decision:${id}`;
+}
+
+/** Makes the key of an agent that waits. */
+export function toWaitKey(persona: PersonaId): `wait:${string}` {
+  return `wait:${persona}`;
+}
+
+/** Makes the key of a question that came as mail. */
+export function toQuestionKey(persona: PersonaId, id: number): `question:${string}` {
+  return `question:${id}:${persona}`;
 }
 
 /** What a click runs: the name of an action in the table of actions, and its params. */
@@ -49,23 +63,28 @@ export interface NotificationButton {
 /** One notification as plain data, complete except for the escaping, which only the channel can decide. */
 export interface Notification {
   readonly key: NotificationKey;
-  readonly is: 'mail' | 'outage' | 'recovery' | 'decision' | 'failed' | 'wake' | 'test';
+  readonly is: 'mail' | 'outage' | 'recovery' | 'decision' | 'wait' | 'question' | 'failed' | 'wake' | 'test';
   /** One line of plain text, already cleaned and cut (texts.ts). */
   readonly title: string;
   /** Plain text, already cleaned and cut; may be empty. */
   readonly body: string;
   /**
-   * `critical` is for outages, and for decisions that are urgent or block an agent. Many desktops show it even in "do not
-   * disturb" and never expire it.
+   * `critical` is for outages, for decisions that are urgent or block an agent, and for agents that wait. Many desktops show it
+   * even in "do not disturb" and never expire it.
    */
   readonly urgency: 'normal' | 'high' | 'critical';
   readonly opens: ClickTarget;
+  /** The message with a link that a click opens instead. Absent for none. */
+  readonly item?: number;
   readonly buttons: readonly NotificationButton[];
 }
 
+/** The notifications whose click brings the session of the persona. */
+const OPENS_SESSION: ReadonlySet<Notification['is']> = new Set(['mail', 'wait', 'question']);
+
 /**
- * Returns the action for a click on the notification or on one of its buttons, or null for a button that it does not have. Mail opens
- * the persona's session. An outage opens the page, which has its reason and next step. A decision opens the page too, because
+ * Returns the action for a click on the notification or on one of its buttons, or null for a button that it does not have. Mail, a
+ * question and an agent that waits open the persona's session, or the link of the message. An outage opens the page, which has its reason and next step. A decision opens the page too, because
  * text can be written there.
  */
 export function findNotificationAction(
@@ -80,7 +99,11 @@ export function findNotificationAction(
   }
   const { opens } = notification;
   if (opens.is === 'overview') return { name: 'page', params: token };
-  return { name: notification.is === 'mail' ? 'open' : 'page', params: { persona: opens.persona, ...token } };
+  const { persona } = opens;
+  if (notification.item !== undefined) {
+    return { name: 'open-item', params: { persona, id: notification.item, ...token } };
+  }
+  return { name: OPENS_SESSION.has(notification.is) ? 'open' : 'page', params: { persona, ...token } };
 }
 
 export type ChannelState =

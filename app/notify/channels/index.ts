@@ -13,6 +13,8 @@ export {
   toDecisionKey,
   toMailKey,
   toOutageKey,
+  toQuestionKey,
+  toWaitKey,
 } from './channel.ts';
 export {
   createDesktopChannel,
