@@ -856,7 +856,7 @@ test('of several reporters the board chooses; a poll that knows nothing hides no
   assert.equal(desktop.calls.length, 1, 'two reporters of one wait are one banner');
   desktop.listener?.clicked('wait:ada', 'banner', null);
   assert.deepEqual(clicks, [{ name: 'open', params: { persona: 'ada' } }]);
-  await clock.advance(5000);
+  await clock.advance(20_000);
   report(board, clock, 'hook', { is: 'working', since: clock.now() });
   report(board, clock, 'session', { is: 'waiting', why: 'input', since: clock.now() + 1 });
   await clock.advance(10);

@@ -1,7 +1,7 @@
-import type { AgentState, Instant, PersonaId } from '../../core/model/index.ts';
+import { type AgentState, isSameWait, type PersonaId } from '../../core/model/index.ts';
 import { toWaitKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
-import type { AnnouncedWait, WaitState } from './state.ts';
+import type { WaitState } from './state.ts';
 
 /** What an agent does now, as the board chose it from all reports. */
 export interface AgentChange {
@@ -12,9 +12,6 @@ export interface AgentChange {
 /** A reason of a reporter is untrusted, and a banner is short. */
 const WHY_CHARS = 1000;
 const CWD_CHARS = 4000;
-
-/** Reporters of one wait may disagree by this much on when it began. */
-const SAME_WAIT_MS = 2000;
 
 /** After this time, an announcement of a wait whose persona never came back is forgotten. */
 const FORGET_MS = 24 * 60 * 60_000;
@@ -43,11 +40,11 @@ export function updateAgent(draft: PolicyDraft, { persona, state }: AgentChange)
     cwd: state.cwd?.slice(0, CWD_CHARS) ?? null,
     announceState: 'not yet',
   };
-  if (before !== undefined && isSameWait(before, since)) {
+  if (before !== undefined && isSameWait(before.since, since)) {
     if (before.why !== now.why) handleOtherReason(draft, before, now);
     return;
   }
-  if (before === undefined && announced !== undefined && isSameWait(announced, since)) {
+  if (before === undefined && announced !== undefined && isSameWait(announced.since, since)) {
     draft.setAsk(key, { ...now, announceState: 'done', banner: announced.banner });
     return;
   }
@@ -66,11 +63,6 @@ export function handleLeft(draft: PolicyDraft, persona: PersonaId): void {
 function handleOtherReason(draft: PolicyDraft, before: WaitState, { why, cwd }: WaitState): void {
   const isShown = before.banner === 'own' && before.announceState !== 'not yet' && draft.isOpen(before.key);
   draft.setAsk(before.key, { ...before, why, cwd, announceState: isShown ? 'not yet' : before.announceState });
-}
-
-/** An agent that was not seen to go on waits for the same thing, unless its wait began anew. */
-function isSameWait({ since: before }: Pick<AnnouncedWait, 'since'>, since: Instant | null): boolean {
-  return before === null || since === null || since - before <= SAME_WAIT_MS;
 }
 
 function forgetOld(draft: PolicyDraft): void {

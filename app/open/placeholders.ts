@@ -169,7 +169,8 @@ export function checkUrl(url: string, schemes: readonly string[], addressName = 
   const scheme = checkScheme(url, schemes, addressName);
   if (!URL.canParse(url)) throw createUrlFault(addressName, `${JSON.stringify(url)} is not a valid address`);
   const { href, protocol } = new URL(url);
-  if (protocol !== `${scheme}:`) throw createUrlFault(addressName, `${JSON.stringify(url)} is not a valid ${scheme}: address`);
+  if (protocol !== `${scheme}:`)
+    throw createUrlFault(addressName, `${JSON.stringify(url)} is not a valid ${scheme}: address`);
   return href;
 }
 

@@ -82,3 +82,14 @@ function chooseReport(reports: AgentReports): AgentState {
 function hasGoneOn(waiting: AgentState, { is, since = 0 }: AgentState): boolean {
   return (is === 'working' || is === 'idle') && since > (waiting.since ?? Number.POSITIVE_INFINITY);
 }
+
+/** Several reporters see the same wait a few seconds apart. */
+const SAME_WAIT_MS = 15_000;
+
+/**
+ * Returns whether two waits of an agent that nobody saw go on in between are one (docs/contract/agent-state.md): the second began at
+ * most 15 s after the first, or one of the beginnings is not known, which is null.
+ */
+export function isSameWait(before: Instant | null, since: Instant | null): boolean {
+  return before === null || since === null || since - before <= SAME_WAIT_MS;
+}

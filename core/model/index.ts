@@ -5,6 +5,7 @@ export {
   type AgentReports,
   type AgentState,
   chooseAgentState,
+  isSameWait,
   type WaitReason,
 } from './agent-state.ts';
 export { FAULTS, Fault, type FaultCode, type Scope, toFault, toRemovedFolderFault } from './fault.ts';

@@ -1,5 +1,5 @@
 import type { WaitEvent } from '../events/index.ts';
-import { type AgentState, formatIso, type Instant } from '../model/index.ts';
+import { type AgentState, formatIso, type Instant, isSameWait } from '../model/index.ts';
 
 /** One time that the agent waits for a person. Plain data, which is saved with the state of the watcher. */
 export interface AgentWait {
@@ -21,12 +21,6 @@ export interface WaitChange {
 }
 
 /**
- * Several reporters see the same wait a few seconds apart (docs/contract/agent-state.md). A wait that began later than this
- * after the delivered one is another wait, although nobody saw the agent go on in between.
- */
-const SAME_WAIT_MS = 15_000;
-
-/**
  * Returns the events that are due: each wait is delivered once as `waiting`, and its end once as `resumed`. A state that
  * says nothing of the agent ends no wait, because after a restart its reporters come back one after the other.
  */
@@ -39,17 +33,14 @@ export function findWaitChanges(agent: HeardAgent | null, wait: AgentWait | null
       return NOTHING;
     case 'waiting':
       if (wait === null) return [toWaiting(state, state.why)];
-      return isOther(wait, state) ? [toResumed(wait, state, at), toWaiting(state, state.why)] : NOTHING;
+      if (isSameWait(wait.since, state.since ?? null)) return NOTHING;
+      return [toResumed(wait, state, at), toWaiting(state, state.why)];
     default:
       return wait === null ? NOTHING : [toResumed(wait, state, at)];
   }
 }
 
 const NOTHING: readonly WaitChange[] = [];
-
-function isOther({ since }: AgentWait, state: AgentState): boolean {
-  return since !== null && state.since !== undefined && state.since - since > SAME_WAIT_MS;
-}
 
 function toWaiting({ since, cwd }: AgentState, reason: string): WaitChange {
   return {
