@@ -45,6 +45,12 @@ export async function openWatchers(options: WatchersOptions, machine: Machine): 
     {
       ...{ settings, local, state: directory, put: board.put, watchers: all, supervisor, isReadOnly },
       findSessionPersona: (id) => sessions.listAll().find((session) => session.id === id)?.persona ?? null,
+      listSessionFolders: () => [
+        ...new Set([
+          ...sessions.listAll().flatMap(({ cwd, endedAt }) => (endedAt === null ? [cwd] : [])),
+          ...board.snapshot().personas.flatMap(({ agentState }) => agentState.cwd ?? []),
+        ]),
+      ],
       createWatchers: (hive) => createWatchers(hive, outbox.readAllSaved()), // one that was released has newer saved states
     },
     machine,

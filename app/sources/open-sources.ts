@@ -59,6 +59,8 @@ interface SourcesOptions {
   readonly supervisor: Supervisor;
   /** The persona that announced a session with this id of its agent program; null when none did. */
   readonly findSessionPersona: (sessionId: string) => PersonaId | null;
+  /** The folders of known sessions. */
+  readonly listSessionFolders: () => readonly string[];
   /**
    * Nothing can be written: only the local hive is watched. Sources wait for room, because nothing that they deliver could be
    * saved.
@@ -93,6 +95,7 @@ export async function openSources(options: SourcesOptions, machine: Machine): Pr
       onLocalMail: local.hints,
       watch: (hive) => watch(hive, options),
       findSessionPersona: options.findSessionPersona,
+      listSessionFolders: options.listSessionFolders,
     });
     if (watched !== null) opened.set(source.name, watched);
   }

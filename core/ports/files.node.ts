@@ -27,7 +27,8 @@ export const O: OpenFlags = {
 
 function toStat(s: fs.Stats): Stat {
   const kind = s.isFile() ? 'file' : s.isDirectory() ? 'directory' : s.isSymbolicLink() ? 'symlink' : 'other';
-  return { kind, size: s.size, mode: s.mode & 0o7777, uid: s.uid, dev: s.dev, ino: s.ino, ctimeMs: s.ctimeMs };
+  const { size, uid, dev, ino, ctimeMs, birthtimeMs } = s;
+  return { kind, size, mode: s.mode & 0o7777, uid, dev, ino, ctimeMs, birthtimeMs };
 }
 
 const cell = new Int32Array(new SharedArrayBuffer(4));

@@ -11,6 +11,8 @@ export interface Stat {
   readonly ino: number;
   /** When the file, its content or its name last changed, according to the disk. */
   readonly ctimeMs: number;
+  /** When it was made, according to the disk; absent or 0 where the disk does not say. */
+  readonly birthtimeMs?: number;
 }
 
 /**

@@ -146,6 +146,8 @@ export interface SourceHost extends SourceEnvironment {
    * shown at that persona: report what it does with the fact `agent`.
    */
   findSessionPersona(sessionId: string): PersonaId | null;
+  /** The folders of the sessions that are known: those that were announced, and those in which an agent is reported to work. */
+  listSessionFolders(): readonly string[];
 }
 
 /** A hive that came while Hivebar was running. */

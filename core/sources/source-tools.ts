@@ -38,6 +38,18 @@ export function cut(text: string, count: number): string {
   return [...text.slice(0, 2 * count)].slice(0, count).join('');
 }
 
+/** Text for one line of a surface: without signs that break it, cleaned and cut. */
+export function toOneLine(text: string, chars: number): string {
+  return cut(
+    sanitizeText(text.slice(0, 4 * chars))
+      .replace(MANY_CONTROLS, ' ')
+      .trim(),
+    chars,
+  );
+}
+
+const MANY_CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+
 /** The placeholder for a value that cannot be written as JSON. */
 export const UNREADABLE = '(a value that is nested too deeply to be shown)';
 

@@ -13,6 +13,8 @@ const COMMANDS = 'commands of the source, which still stand with the other comma
 const PAGE = 'the page calls a route and an action by their names in the contract';
 const CODES = 'one table holds all fault codes, from which exit codes, HTTP status and docs derive';
 
+const COINCIDENCE = 'the name of the source is in the word streamQuery by chance';
+
 const EXCEPTIONS: readonly NameException[] = [
   ...['app/headless/', 'app/config/watch/', 'app/service/', 'core/sinks/'].map((path) => ({
     path,
@@ -36,6 +38,7 @@ const EXCEPTIONS: readonly NameException[] = [
   { path: 'app/sources/hive-watchers.ts', name: 'kijito', why: 'the events of a log have the kind of this contract' },
   { path: 'core/sources/index.ts', name: 'kijito', why: 'the adapter of the contract that the local hive speaks too' },
   { path: 'app/cli/hive.ts', name: 'kijito', why: COMMANDS },
+  ...['app/status/app.node.ts', 'app/status/queries.ts'].map((path) => ({ path, name: 'amq', why: COINCIDENCE })),
   { path: 'ui-static/', name: 'brainclaw', why: PAGE },
   { path: 'app/status/wire-projects.ts', name: 'brainclaw', why: PAGE },
   ...['kijito', 'garden', 'brainclaw'].map((name) => ({ path: 'core/model/fault.ts', name, why: CODES })),

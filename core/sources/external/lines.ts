@@ -1,5 +1,5 @@
 import { formatIso, JSON_LIMITS, JsonRefusal, type MailName, parseJson, parseTimestamp } from '../../model/index.ts';
-import { cut, sanitizeText } from '../source-tools.ts';
+import { cut, sanitizeText, toOneLine } from '../source-tools.ts';
 
 /**
  * The lines that a source outside of Hivebar writes (specs/sources/external-source, section 1). Whatever it writes is untrusted: each text is cleaned
@@ -198,7 +198,6 @@ const EXTRA_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 const MOST_RETRY_MS = 3_600_000;
 /** Signs that break a line, a terminal or a file name. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]/u;
-const MANY_CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 /** A path segment that leads elsewhere. */
 const DOTS = /(?:^|[/\\])\.\.?(?:[/\\]|$)/;
 
@@ -416,16 +415,6 @@ class Fields {
     }
     return extra;
   }
-}
-
-/** Text for one line of a surface: without signs that break it, cleaned and cut. */
-export function toOneLine(text: string, chars: number): string {
-  return cut(
-    sanitizeText(text.slice(0, 4 * chars))
-      .replace(MANY_CONTROLS, ' ')
-      .trim(),
-    chars,
-  );
 }
 
 /** A value in the words of a diagnostic. It may be long, and may be anything. */
