@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { FLOCK_HOLDER, NO_PYTHON } from '../../test/kit/flock-holder.ts';
 import { needs } from '../../test/kit/require.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { checkLiveness, isFlocked, readStartKey } from './process-liveness.node.ts';
+import { checkLiveness, readStartKey } from './process-liveness.node.ts';
 
 const platform = process.platform;
 const unix = { skip: platform === 'win32' ? 'Windows has no start key' : false };
@@ -37,15 +37,6 @@ test('C9 a session with a lock lives as long as somebody holds it, whatever its 
   await once(holder, 'exit');
   assert.equal(checkLiveness(runner, platform), 'gone');
   assert.equal(checkLiveness({ ...runner, lock: home.at('none.lock') }, platform), 'gone');
-});
-
-test('C9 a table of locks: only a lock by flock on that very file counts', () => {
-  const table =
-    '1: FLOCK  ADVISORY  WRITE 23105 fe:00:2157637 0 EOF\n2: POSIX  ADVISORY  READ 23547 fe:00:21 128 128\n';
-  assert.deepEqual(
-    [2157637, 21, 215763, 0].map((inode) => isFlocked(table, inode)),
-    [true, false, false, false],
-  );
 });
 
 test('a pid that another process has now is not the session', unix, () => {

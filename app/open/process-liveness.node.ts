@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
+import { isFlocked, readLockTable } from '../../core/state/index.ts';
 import type { SessionProcess } from './session.ts';
 
 /** `unknown` means that there is a process with this pid, but it may be another one. */
@@ -26,18 +27,12 @@ function checkLockLiveness(path: string, pid: number, platform: NodeJS.Platform)
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return 'gone';
-    return isFlocked(readFileSync('/proc/locks', 'latin1'), stat.ino) ? 'live' : 'gone';
+    const table = readLockTable();
+    if (table === null) return 'unknown';
+    return isFlocked(table, stat.ino) ? 'live' : 'gone';
   } catch {
     return 'unknown'; // the lock cannot be read
   }
-}
-
-/** Returns whether a table in the form of proc_locks(5) has a flock(2) lock on the file with this inode. */
-export function isFlocked(table: string, inode: number): boolean {
-  return table.split('\n').some((line) => {
-    const [, kind, , , , file = ''] = line.trim().split(/\s+/);
-    return kind === 'FLOCK' && file.split(':')[2] === `${inode}`;
-  });
 }
 
 /**

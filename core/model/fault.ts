@@ -34,7 +34,7 @@ export const FAULTS = {
   database: { next: 'check the disk and the file hivebar.sqlite', http: 503 },
   'store-damaged': { next: 'hivebar doctor names the file that was set aside, and what was lost' },
   'store-malformed': { next: 'stop the program that writes it, and have that program repair it' },
-  'store-schema': { next: 'update Hivebar, or the program that writes it' },
+  schema: { next: 'update Hivebar, or the program that writes it' },
   'store-busy': { next: 'see which program holds it, and stop that one if it hangs' },
   'relay-token': { next: 'put the token of the NATS server into the file that nats.tokenFile names' },
   'relay-server': { next: 'run nats-server 2.9 or newer with JetStream and a storage directory' },

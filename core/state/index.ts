@@ -40,6 +40,7 @@ export {
   openLocked,
   takeOthersLock,
 } from './lock.node.ts';
+export { isFlocked, readLockTable } from './lock-table.node.ts';
 export { refuseWrites } from './refuse-writes.ts';
 export { openDeletionLimit, openRetentionClock, type RetentionClock } from './retention-clock.ts';
 export {
@@ -55,7 +56,14 @@ export {
   readText,
   toIoFault,
 } from './safe-open.ts';
-export { type PeekedDatabase, type PeekOptions, peekSqlite, type SqlitePeek, toPeekFault } from './sqlite-peek.node.ts';
+export {
+  type PeekedDatabase,
+  type PeekOptions,
+  peekSqlite,
+  readDatabaseStamp,
+  type SqlitePeek,
+  toPeekFault,
+} from './sqlite-peek.node.ts';
 export { clearStamps, removeStamp, STAMP_IN_MAKING, toPendingDir } from './stamps.node.ts';
 export {
   type JsonValue,

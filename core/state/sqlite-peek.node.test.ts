@@ -125,7 +125,7 @@ describe('a database of somebody else', () => {
     assert.equal(seen.is, 'schema');
     assert.ok(seen.is === 'schema');
     const fault = toPeekFault(seen, path, { is: 'machine', key: 'x' });
-    assert.deepEqual([fault.code, fault.message], ['store-schema', `${path} has another form: no such table: t`]);
+    assert.deepEqual([fault.code, fault.message], ['schema', `${path} has another form: no such table: t`]);
     assert.deepEqual(folder.list(), ['theirs.sqlite']);
   });
 

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { Fault, type Scope } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
@@ -26,6 +26,8 @@ export type SqlitePeek<T> =
       readonly value: T;
       /** Device and inode of the file. */
       readonly identity: string;
+      /** What `readDatabaseStamp` returned before the reading. */
+      readonly stamp: string;
     }
   | { readonly is: 'absent' }
   /** `busy`: somebody held it for all of the time. `schema`: a table or column is missing. `why` is a text for a person. */
@@ -63,6 +65,20 @@ export async function peekSqlite<T>(
   }
 }
 
+/**
+ * Changes when somebody writes the database, and not when it is read. Where a file system has coarse times, two writes in the same
+ * 10 ms may leave it as it is. Opening a database as root changes the owner of its side files to what it was, which a watched folder
+ * reports as a change.
+ */
+export function readDatabaseStamp(path: string): string {
+  const sight = readSight(path);
+  return sight instanceof Error ? sight.message : formatStamp(sight);
+}
+
+function formatStamp({ main, wal }: DatabaseSight): string {
+  return [main, wal].map((file) => `${file?.identity} ${file?.size} ${file?.changed}`).join();
+}
+
 /** A peek that failed, as the fault that says so. */
 export function toPeekFault(peek: Exclude<SqlitePeek<unknown>, { is: 'read' }>, path: string, scope: Scope): Fault {
   switch (peek.is) {
@@ -73,7 +89,7 @@ export function toPeekFault(peek: Exclude<SqlitePeek<unknown>, { is: 'read' }>, 
     case 'malformed':
       return new Fault('store-malformed', `${path} is damaged: ${peek.why}`, scope);
     case 'schema':
-      return new Fault('store-schema', `${path} has another form: ${peek.why}`, scope);
+      return new Fault('schema', `${path} has another form: ${peek.why}`, scope);
     case 'unreadable':
       return new Fault('unreadable', `${path} cannot be read: ${peek.why}`, scope);
   }
@@ -91,7 +107,8 @@ function peekOnce<T>(path: string, read: (db: PeekedDatabase) => T): SqlitePeek<
   const after = readSight(path);
   if (after instanceof Error) return { is: 'unreadable', why: after.message };
   const verdict = judgePeek(plan.way, before, after, result.is === 'failed' ? result : null);
-  if (result.is === 'read' && verdict === 'valid') return { ...result, identity: before.main?.identity ?? '' };
+  if (result.is === 'read' && verdict === 'valid')
+    return { ...result, identity: before.main?.identity ?? '', stamp: formatStamp(before) };
   if (verdict === 'valid' || verdict === 'busy') return BUSY;
   return { is: verdict, why: result.is === 'failed' ? result.message : verdict };
 }
@@ -126,9 +143,15 @@ function readAt<T>(path: string, parameters: Record<string, string>, read: (db: 
   const connection: DatabaseSync = new sqlite.DatabaseSync(url, { readOnly: true, timeout: 0 });
   try {
     connection.exec('PRAGMA trusted_schema = OFF; BEGIN');
+    const statements = new Map<string, StatementSync>();
+    const prepare = (sql: string): StatementSync => {
+      const statement = statements.get(sql) ?? connection.prepare(sql);
+      statements.set(sql, statement);
+      return statement;
+    };
     return read({
-      get: <Row>(sql: string, ...values: SQLInputValue[]) => connection.prepare(sql).get(...values) as Row | undefined,
-      all: <Row>(sql: string, ...values: SQLInputValue[]) => connection.prepare(sql).all(...values) as Row[],
+      get: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).get(...values) as Row | undefined,
+      all: <Row>(sql: string, ...values: SQLInputValue[]) => prepare(sql).all(...values) as Row[],
     });
   } finally {
     connection.close();

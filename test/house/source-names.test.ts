@@ -4,8 +4,9 @@ import { SOURCE_LIST, SOURCE_PREFIXES } from '../../core/sources/derived.ts';
 import { programFiles, sourceFile } from './source-file.ts';
 import { foreignNames, type NameException, unusedExceptions } from './source-names.ts';
 
-/** Each source but the daemons, whose name is also that of a program of Hivebar: `hivebar daemon`. */
-const NAMES = SOURCE_LIST.map(({ name }) => name).filter((name) => name !== 'daemon');
+/** Sources whose name is also that of a program, which other rooms name: `hivebar daemon`, and agent programs with hooks. */
+const PROGRAMS: readonly string[] = ['daemon', 'claude', 'codex'];
+const NAMES = SOURCE_LIST.map(({ name }) => name).filter((name) => !PROGRAMS.includes(name));
 
 const CONTRACT = 'the headless watch is the Kijito inbox monitor, and follows revision 6 of its specification';
 const PREDECESSOR = 'the public Kijito inbox monitor, whose files and units are found and taken over';
