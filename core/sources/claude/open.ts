@@ -1,0 +1,68 @@
+import { isAbsolute, join, resolve } from 'node:path';
+import { findOwnHome, findWorkFolder } from '../../state/index.ts';
+import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
+import { createConfigDirectory } from './directory.ts';
+import { readProcess } from './read/index.ts';
+import { toPersonaId } from './roster.ts';
+import { CLAUDE, CLAUDE_PREFIX, type ClaudeSettings } from './settings.ts';
+import { createClaudeSource } from './source.ts';
+
+/** The config directories that are watched: those of the settings, else the one that Claude Code uses here. */
+export function resolveDirectories(
+  { directories }: ClaudeSettings['claude'],
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const home = findOwnHome();
+  const own = env.CLAUDE_CONFIG_DIR;
+  const named = directories ?? [own === undefined || own === '' ? join(home, '.claude') : own];
+  const paths = named.map((path) => (path === '~' || path.startsWith('~/') ? join(home, path.slice(2)) : path));
+  return [...new Set(paths.map((path) => (isAbsolute(path) ? path : resolve(findWorkFolder(), path))))];
+}
+
+/** Opens the config directories of Claude Code, watched as one hive. Null when the settings switch them off. */
+export function openClaude({ claude }: ClaudeSettings, host: SourceHost): WatchedSource | null {
+  if (claude.is === 'off') return null;
+  const { disk, clock, log, contentChars, put, findSessionPersona } = host;
+  const directories = resolveDirectories(claude, host.env);
+  const source = createClaudeSource({
+    ...{ directories, disk, clock, log, contentChars, readProcess, put, findSessionPersona },
+  });
+  return {
+    hives: [
+      {
+        source,
+        address: directories.join(', '),
+        identity: ({ address }) => [CLAUDE, address],
+        named: source.named,
+        holdMs: null,
+        kind: 'disk',
+        deliversBacklog: false,
+      },
+    ],
+    findSessions(persona): readonly NativeSession[] {
+      if (persona.source !== source.id || !persona.id.startsWith(CLAUDE_PREFIX)) return [];
+      const entry = source.find(persona.id.slice(CLAUDE_PREFIX.length));
+      const session = entry?.session ?? null;
+      if (entry === null || session === null) return [];
+      const { sessionId, cwd } = session.file;
+      const resume = session.goneAt === null ? null : ['claude', '--resume', sessionId];
+      return [{ persona: toPersonaId(entry.address), id: sessionId, cwd, resume }];
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** Lists the config directories, and how many sessions live in each. */
+export function findClaudePlaces({ claude }: ClaudeSettings, host: SourceEnvironment): readonly SourcePlace[] {
+  if (claude.is === 'off') return [];
+  return resolveDirectories(claude, host.env).map((root) => {
+    const store = createConfigDirectory({
+      ...{ root, files: host.disk.files, clock: host.clock, readProcess, texts: { contentChars: null } },
+    });
+    store.scan();
+    const isThere = host.disk.files.lstat(root) !== null;
+    const count = store.sessions.size;
+    const found = isThere ? `${count} session${count === 1 ? '' : 's'}` : null;
+    return { what: 'Claude Code sessions', where: root, found };
+  });
+}

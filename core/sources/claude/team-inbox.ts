@@ -1,0 +1,155 @@
+import { type Extra, type MailName, parseTimestamp } from '../../model/index.ts';
+import type { Clock } from '../../ports/index.ts';
+import { cut, sanitizeText } from '../source-tools.ts';
+import { createMailLog, type MailEntry, type MailLog } from './mail-log.ts';
+import {
+  type MessageKind,
+  parseTeamInbox,
+  parseTyped,
+  type ReadCalls,
+  readWhole,
+  type TeamInboxContent,
+  type TeamMessage,
+} from './read/index.ts';
+import { cleanText } from './texts.ts';
+
+/** How text of mail is handed on. */
+export interface TextRules {
+  /** How many code points of content an event has; null leaves content out. */
+  readonly contentChars: number | null;
+}
+
+/** The inbox of one name in a team. */
+export interface TeamInbox {
+  readonly team: string;
+  readonly name: string;
+  readonly path: string;
+  readonly log: MailLog;
+  /** Messages in the file whose end was seen. */
+  endedKeys: ReadonlySet<string>;
+  /** Whether what is read in it when it is first seen is from before. */
+  isOld: boolean;
+  /** Whether it was ever read. */
+  wasRead: boolean;
+  /** Why it cannot be read since then, on the monotonic clock; null when it can. */
+  trouble: { readonly why: string; readonly since: number } | null;
+  defects: readonly string[];
+}
+
+export function createTeamInbox({
+  team,
+  name,
+  path,
+  isOld,
+}: Pick<TeamInbox, 'team' | 'name' | 'path' | 'isOld'>): TeamInbox {
+  const endedKeys: ReadonlySet<string> = new Set();
+  return { team, name, path, isOld, log: createMailLog(), endedKeys, wasRead: false, trouble: null, defects: [] };
+}
+
+const MOST_INBOX_BYTES = 64 * 1024 * 1024;
+/** A plan that nobody approves within this time waits for a person. The program of the lead approves most of them itself. */
+const PLAN_WAITS_MS = 3000;
+/** After these times a file is read again that could not be read. Then it counts as unreadable. */
+export const RETRIES_MS: readonly number[] = [50, 200, 800];
+const UNREADABLE_AFTER_MS = RETRIES_MS.reduce((sum, ms) => sum + ms, 0);
+
+/** Why the box counts as unreadable; null when it does not, or not yet. */
+export function findBoxTrouble({ trouble, wasRead }: TeamInbox, now: number): string | null {
+  if (trouble === null) return null;
+  return !wasRead || now - trouble.since >= UNREADABLE_AFTER_MS ? trouble.why : null;
+}
+
+/** Reads the file of an inbox again, and notes what came and what was taken. @returns whether anything changed */
+export function updateTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: TextRules): boolean {
+  const content = readWhole(files, box.path, MOST_INBOX_BYTES);
+  const now = clock.monotonic();
+  let inbox: TeamInboxContent | null = null;
+  let why = 'is no list of messages';
+  if (content.is === 'bytes') {
+    try {
+      inbox = parseTeamInbox(content.bytes.toString('utf8'));
+    } catch {
+      // it is being written, or it is broken
+      why = `is cut off after ${content.bytes.length} bytes, or is no JSON`;
+    }
+  } else why = content.is === 'absent' ? 'is not there' : content.why;
+  if (inbox === null) {
+    box.trouble = { why, since: box.trouble?.since ?? now };
+    if (content.is !== 'absent' || now - box.trouble.since < UNREADABLE_AFTER_MS) return true;
+    box.trouble = null;
+    return box.log.end('gone', () => true); // it was removed
+  }
+  let hasChanged = box.trouble !== null || inbox.defects.join() !== box.defects.join();
+  box.trouble = null;
+  box.defects = inbox.defects;
+  const present = new Set<string>();
+  const endedKeys = new Set<string>();
+  for (const message of inbox.messages) {
+    const { key, isRead } = message;
+    present.add(key);
+    const entry = box.log.entries.get(key);
+    if (isRead) endedKeys.add(key);
+    if (entry !== undefined) {
+      if (isRead && entry.state === 'unread') {
+        entry.state = 'read';
+        hasChanged = true;
+      }
+      continue;
+    }
+    if (isRead && (box.endedKeys.has(key) || (box.isOld && !box.wasRead))) continue;
+    box.log.add(toEntry(message, box.team, isRead, clock, texts));
+    hasChanged = true;
+  }
+  if (box.log.end('read', ({ key }) => !present.has(key))) hasChanged = true;
+  box.endedKeys = endedKeys;
+  box.wasRead = true;
+  return hasChanged;
+}
+
+function toEntry(message: TeamMessage, team: string, isRead: boolean, clock: Clock, texts: TextRules): MailEntry {
+  const { key, kind, from, text, summary, created } = message;
+  const { contentChars } = texts;
+  const isQuestion = kind !== 'mail';
+  const subject =
+    summary === null ? (isQuestion ? formatQuestion(kind, text) : null) : cleanText(summary, SUBJECT_CHARS);
+  const extra: Extra = { team, ...(subject === null ? {} : { subject }), ...(isQuestion ? { asks: kind } : {}) };
+  const appeared: MailName = isQuestion ? 'question' : 'new';
+  const now = clock.monotonic();
+  const createdAt = created === null ? null : parseTimestamp(created);
+  const age = createdAt === null ? 0 : Math.max(0, clock.now() - createdAt);
+  return {
+    ...{ key, appeared, state: isRead ? 'read' : 'unread', extra },
+    from: sanitizeText(from),
+    created: createdAt === null ? null : created,
+    content: contentChars === null ? null : cut(sanitizeText(isQuestion ? formatRequest(text) : text), contentChars),
+    isUrgent: isQuestion || /^(?:URGENT|\[URGENT\])/.test(summary ?? ''),
+    quietUntil: kind === 'plan' ? now - age + PLAN_WAITS_MS : 0,
+    since: now - age,
+  };
+}
+
+const SUBJECT_CHARS = 200;
+
+type QuestionKind = Exclude<MessageKind, 'mail'>;
+
+const QUESTIONS: Readonly<Record<QuestionKind, string>> = {
+  permission: 'permission',
+  plan: 'approval of a plan',
+  sandbox: 'permission of the sandbox',
+};
+
+function formatQuestion(kind: QuestionKind, text: string): string {
+  const tool = parseTyped(text)?.tool_name;
+  const asked = QUESTIONS[kind];
+  return cleanText(typeof tool === 'string' ? `${asked}: ${tool}` : asked, SUBJECT_CHARS);
+}
+
+/** The fields of a request that say to a person what it is about; the request itself when it has none. */
+const REQUEST_FIELDS = ['description', 'planContent', 'plan', 'host', 'reason', 'message'] as const;
+
+function formatRequest(text: string): string {
+  const request = parseTyped(text) ?? {};
+  const parts = REQUEST_FIELDS.flatMap((name) => (typeof request[name] === 'string' ? [request[name]] : []));
+  if (typeof request.input === 'object' && request.input !== null) parts.push(JSON.stringify(request.input));
+  return parts.length === 0 ? text : parts.join('\n');
+}
