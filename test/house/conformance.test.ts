@@ -20,6 +20,6 @@ describe('the conformance suite', () => {
   }
 
   test('a source without it would be found', () => {
-    assert.equal(findSuite('maildir-of-nobody'), null);
+    assert.equal(findSuite('spool-of-nobody'), null);
   });
 });

@@ -40,7 +40,7 @@ describe('what comments and pages refer to', () => {
 
   test('every file of the project that a page names is there', () => {
     const pages = ['README.md', ...projectFiles().filter((path) => /^docs\/(?!specs\/).*\.md$/.test(path))];
-    const isExample = (file: string): boolean => /\bNAME\b|\bmaildir\b|\bwebhook\b/.test(file);
+    const isExample = (file: string): boolean => /\bNAME\b|\bspool\b|\bwebhook\b/.test(file);
     const missing = pages.flatMap((page) =>
       [...read(page).matchAll(/`((?:app|assets|build|core|scripts|test|ui-static)\/[\w./-]+)`/g)]
         .map(([, file = '']) => file)

@@ -7,9 +7,9 @@ import type { SourceHost, WatchedSource } from '../module.ts';
 import type { Checkpoint, Persona, PollResult, SetItem, Source } from '../source.ts';
 
 import { createTimers, cut, sanitizeText, toReadOnlyFiles } from '../source-tools.ts';
-import { MAILDIR, MAILDIR_PREFIX, type MaildirSettings } from './settings.ts';
+import { SPOOL, SPOOL_PREFIX, type SpoolSettings } from './settings.ts';
 
-export interface MaildirOptions {
+export interface SpoolOptions {
   /** It holds one Maildir per persona, under the name of the persona. */
   readonly folder: string;
   readonly disk: Disk;
@@ -19,7 +19,7 @@ export interface MaildirOptions {
 }
 
 /** One message of a Maildir. Its file gets another name when a mail program moves or marks it. */
-interface MaildirMessage {
+interface SpoolMessage {
   /** The file name up to the flags, which stays. */
   readonly key: string;
   readonly path: string;
@@ -31,15 +31,15 @@ const WAKE_AFTER_MS = 20;
 const SECONDS = /^(\d{1,12})\./;
 
 /** Watches the folder of the settings. Null when they name none. */
-export function openMaildir({ maildir: folder }: MaildirSettings, host: SourceHost): WatchedSource | null {
+export function openSpool({ spool: folder }: SpoolSettings, host: SourceHost): WatchedSource | null {
   if (folder === undefined) return null;
   const { disk, clock, contentChars } = host;
   return {
     hives: [
       {
-        source: createMaildirSource({ folder, disk, clock, contentChars }),
+        source: createSpoolSource({ folder, disk, clock, contentChars }),
         address: folder,
-        identity: ({ address }) => [MAILDIR, address, folder],
+        identity: ({ address }) => [SPOOL, address, folder],
         named: toPersona,
         holdMs: null,
         kind: 'disk',
@@ -50,25 +50,25 @@ export function openMaildir({ maildir: folder }: MaildirSettings, host: SourceHo
   };
 }
 
-const toPersona = (address: string): Persona => ({ id: `${MAILDIR_PREFIX}${address}`, address, label: address });
+const toPersona = (address: string): Persona => ({ id: `${SPOOL_PREFIX}${address}`, address, label: address });
 
 /** Maildirs as personas, their messages as a set. Nothing below the folder is ever written. */
-export function createMaildirSource({ folder, disk, clock, contentChars }: MaildirOptions): Source {
-  const files = toReadOnlyFiles(disk.files, MAILDIR);
+export function createSpoolSource({ folder, disk, clock, contentChars }: SpoolOptions): Source {
+  const files = toReadOnlyFiles(disk.files, SPOOL);
   const gone = new Set<string>();
   let follow: ((addresses: Iterable<string>) => void) | null = null;
 
   const isMaildir = (address: string): boolean => files.lstat(join(folder, address, 'new'))?.kind === 'directory';
 
   function listMembers(): readonly string[] {
-    return wrap('source', MAILDIR, () =>
+    return wrap('source', SPOOL, () =>
       files.readdir(folder).filter((name) => !name.startsWith('.') && isMaildir(name)),
     );
   }
 
   /** `new` first: a message that is moved meanwhile is listed twice, and not missed. */
-  function listMessages(address: string): readonly MaildirMessage[] {
-    const byKey = new Map<string, MaildirMessage>();
+  function listMessages(address: string): readonly SpoolMessage[] {
+    const byKey = new Map<string, SpoolMessage>();
     for (const part of ['new', 'cur']) {
       for (const name of files.readdir(join(folder, address, part))) {
         const [key = '', flags = ''] = name.split(':2,');
@@ -80,7 +80,7 @@ export function createMaildirSource({ folder, disk, clock, contentChars }: Maild
   }
 
   /** Null when the file has another name by now; the next poll finds it. */
-  function toItem(message: MaildirMessage, isKnown: boolean): SetItem | null {
+  function toItem(message: SpoolMessage, isKnown: boolean): SetItem | null {
     const { key, path, isRead } = message;
     const text = isKnown || isRead ? '' : readText(files, path);
     if (text === null) return null;
@@ -124,8 +124,8 @@ export function createMaildirSource({ folder, disk, clock, contentChars }: Maild
   }
 
   return {
-    id: MAILDIR,
-    kind: MAILDIR,
+    id: SPOOL,
+    kind: SPOOL,
     async personas() {
       const members = listMembers();
       follow?.(members);

@@ -6,7 +6,7 @@ import { captureTree, createGuardedFiles } from '../../../test/conformance/sourc
 import { scratch } from '../../../test/kit/scratch.ts';
 import { silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
-import { createMaildirSource } from './source.ts';
+import { createSpoolSource } from './source.ts';
 
 async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
   const place = scratch();
@@ -31,8 +31,7 @@ async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
   };
   return {
     addresses: ['ada', 'bo'],
-    open: () =>
-      createMaildirSource({ folder, disk: { ...createRealDisk(silentLog), files }, clock, contentChars: 220 }),
+    open: () => createSpoolSource({ folder, disk: { ...createRealDisk(silentLog), files }, clock, contentChars: 220 }),
     send,
     read(address) {
       for (const name of readdirSync(join(folder, address, 'new')))
@@ -85,7 +84,7 @@ async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
   };
 }
 
-describeSource('maildir', {
+describeSource('spool', {
   ...{ evidence: 'set', members: 5000, wakes: 'hints', createWorld },
   faults: ['the folder is gone', 'the folder is a file', 'one Maildir cannot be listed'],
   cannot: { wait: 'it reads files' },
