@@ -50,7 +50,7 @@ const LONGEST = [
   'test/e2e/remote-hives.test.ts',
   'test/e2e/tray-kill.test.ts',
   'test/e2e/tray-relay.test.ts',
-  'test/newcomer/maildir-source.test.ts',
+  'test/newcomer/spool-source.test.ts',
   'test/e2e/sleep.test.ts',
   'test/e2e/field-reports.test.ts',
   'test/e2e/decisions.test.ts',

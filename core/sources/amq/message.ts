@@ -5,7 +5,7 @@ import type { MessageHead, ParsedMessage } from '../mail-folders/index.ts';
 export const USER = 'user';
 
 const FENCE = '---';
-const OPENING = /^---json[ \t]*\r?\n/;
+const OPENING = /^---(?:json)?[ \t]*\r?\n/;
 const HEADER_LIMITS = { chars: 64 * 1024, depth: 32, values: 4096 };
 const NOT_QUIET: ReadonlySet<unknown> = new Set(['question', 'decision']);
 

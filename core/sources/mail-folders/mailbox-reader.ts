@@ -323,13 +323,10 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
         const before = memory.claimed;
         const isLost = (key: string): boolean =>
           !unread.has(key) && before?.read.has(key) !== true && before?.unread.has(key) !== true;
-        const waits = [
-          ...keys.filter(({ fingerprint }) => fingerprint === 'unread'),
-          ...[...memory.arrived].map((key) => ({ key })),
-        ];
+        const waits = [...known.keys(), ...memory.arrived];
         const stamp = stamps[1] ?? '';
         let claimed = before;
-        if (claimed === null || memory.claimedStamp !== stamp || waits.some(({ key }) => isLost(key))) {
+        if (claimed === null || memory.claimedStamp !== stamp || waits.some(isLost)) {
           claimed = listClaimed(address, claimedFolder);
           memory.claimed = claimed;
           memory.claimedStamp = isStableStamp(files.lstat(toPath(address, claimedFolder)), stamp, clock.now())
@@ -339,7 +336,7 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
             for (const key of claimed.read.keys()) if (!before.read.has(key) && isNews(key)) memory.arrived.add(key);
           const found = claimed;
           // A message may have been moved from one folder to the other between the two listings.
-          if (waits.some(({ key }) => !unread.has(key) && !found.read.has(key) && !found.unread.has(key)))
+          if (waits.some((key) => !unread.has(key) && !found.read.has(key) && !found.unread.has(key)))
             listArriving(address, unread);
         }
         for (const [key, name] of claimed.unread) {
