@@ -40,6 +40,11 @@ export const FAULTS = {
   'relay-server': { next: 'run nats-server 2.9 or newer with JetStream and a storage directory' },
   'relay-stream': { next: 'look at the stream INBOX_EVENTS: its subjects must be inbox.>' },
   garden: { next: 'correct that file or move it away; other files are not affected' },
+  'amail-token': {
+    next: 'give a valid token: a file with it in amail.tokenFile, or HTTP_BEARER_TOKEN in the environment file of the server',
+  },
+  'amail-too-old': { next: 'update MCP Agent Mail, or check that its server listens at that address' },
+  'amail-answer': { next: 'check that an MCP Agent Mail server listens at that address, and look at its log' },
   'actions-off': { next: 'add "actions": true to the setting brainclaw, which hivebar config show prints', http: 409 },
   'brainclaw-missing': { next: 'install brainclaw, or make the call yourself', http: 501 },
   'brainclaw-gone': {

@@ -42,7 +42,7 @@ const EXCEPTIONS: readonly NameException[] = [
   ...['app/status/app.node.ts', 'app/status/queries.ts'].map((path) => ({ path, name: 'amq', why: COINCIDENCE })),
   { path: 'ui-static/', name: 'brainclaw', why: PAGE },
   { path: 'app/status/wire-projects.ts', name: 'brainclaw', why: PAGE },
-  ...['kijito', 'garden', 'brainclaw'].map((name) => ({ path: 'core/model/fault.ts', name, why: CODES })),
+  ...['kijito', 'garden', 'brainclaw', 'amail'].map((name) => ({ path: 'core/model/fault.ts', name, why: CODES })),
 ];
 
 describe('names of sources', () => {

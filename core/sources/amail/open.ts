@@ -1,0 +1,168 @@
+import {
+  AS_WRITTEN,
+  type Credentials,
+  createHttpClient,
+  createTokenFileCredentials,
+  type Header,
+  readCredential,
+} from '../../net/index.ts';
+import { every, untilAborted } from '../../services/index.ts';
+import { findOwnHome } from '../../state/index.ts';
+import type { SourceEnvironment, SourceHost, WatchedHive, WatchedSource } from '../module.ts';
+import { toReadOnlyFiles } from '../source-tools.ts';
+import { isListening } from './listening.node.ts';
+import { openAmailMemory } from './memory.ts';
+import { type AmailPlaces, resolveAmailPlaces } from './places.ts';
+import { createMailServer, type MailServer, UNAVAILABLE } from './server.ts';
+import { AMAIL, type AmailSettings, type ServerSetting, TOKEN_VARIABLE } from './settings.ts';
+import { watchSignals } from './signals.ts';
+import { createAmailSource } from './source.ts';
+
+/** How often Hivebar looks for a server that is not there. */
+const APPEARS_EVERY_MS = 60_000;
+/** An environment file is read again at most once in this time. */
+const REREAD_MS = 1000;
+const SCOPE = { is: 'source', key: AMAIL } as const;
+
+/**
+ * Opens the server of this user. One that the settings name is watched even if nothing answers. Another is watched from its first
+ * answer on. Null when the settings switch it off.
+ */
+export function openAmail({ amail }: AmailSettings, host: SourceHost): WatchedSource | null {
+  if (amail.is === 'off') return null;
+  if (amail.base !== undefined) {
+    const opened = openHive(amail, resolvePlaces(amail, host), host);
+    return { hives: [opened.hive], [Symbol.asyncDispose]: async () => opened.close() };
+  }
+  return {
+    hives: [],
+    services: [{ name: 'search for a mail server', run: (signal) => searchServer(amail, host, signal) }],
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+/** Watches a server from its first answer until the signal aborts. */
+async function searchServer(amail: ServerSetting, host: SourceHost, signal: AbortSignal): Promise<void> {
+  const found = new AbortController();
+  let places: AmailPlaces | null = null;
+  const search = every({
+    ...{ name: 'search', ms: APPEARS_EVERY_MS, clock: host.clock },
+    async round() {
+      const now = resolvePlaces(amail, host);
+      if (!(await isServerThere(now, amail, host, signal))) return;
+      places = now;
+      found.abort();
+    },
+  });
+  await search.run(AbortSignal.any([signal, found.signal]));
+  if (places === null || signal.aborted) return;
+  const { hive, close } = openHive(amail, places, host);
+  const handle = host.watch(hive);
+  host.log.info(`${AMAIL}: watching the mail server at ${hive.address}`);
+  await untilAborted(signal);
+  await handle.release();
+  await hive.source[Symbol.asyncDispose]();
+  close();
+}
+
+export function resolvePlaces(
+  setting: ServerSetting,
+  { env, disk }: Pick<SourceEnvironment, 'env' | 'disk'>,
+): AmailPlaces {
+  return resolveAmailPlaces(setting, { files: toReadOnlyFiles(disk.files, AMAIL), env, home: findOwnHome() });
+}
+
+/** Whether a mail server answers there. Where nothing listens, no client is loaded. */
+export async function isServerThere(
+  places: AmailPlaces,
+  setting: ServerSetting,
+  host: SourceEnvironment,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!(await isListening(new URL(places.base), signal))) return false;
+  await using server = openServer(setting, places, 0, host, null);
+  try {
+    return await server.isAlive(signal);
+  } catch {
+    return false; // another program listens there
+  }
+}
+
+/** @param credentials null for a request that shows no token, as the first to a server that nobody knows yet */
+export function openServer(
+  setting: ServerSetting,
+  { base }: AmailPlaces,
+  contentChars: number | null,
+  { clock, log, version }: Pick<SourceEnvironment, 'clock' | 'log' | 'version'>,
+  credential: Credentials | null,
+): MailServer {
+  const fetcher = createHttpClient({
+    ...{ url: setting.base ?? base, policy: AS_WRITTEN, scope: SCOPE, userAgent: `hivebar/${version}`, credential },
+    accepts: [UNAVAILABLE],
+  });
+  return createMailServer({ fetcher, base, clock, log, contentChars });
+}
+
+function openHive(
+  setting: ServerSetting,
+  places: AmailPlaces,
+  host: SourceHost,
+): { readonly hive: WatchedHive; close(): void } {
+  const { clock, disk, state, contentChars } = host;
+  const { base, signals } = places;
+  const memory = openAmailMemory(state, host);
+  const server = openServer(setting, places, contentChars, host, createCredentials(setting, host));
+  const files = toReadOnlyFiles(disk.files, AMAIL);
+  const source = createAmailSource({
+    ...{ server, base, clock, memory },
+    watchSignals: (heard) => watchSignals(signals, { clock, files }, heard),
+  });
+  const { protocol, hostname, port } = new URL(base);
+  return {
+    hive: {
+      source,
+      address: base,
+      identity: ({ address }) => [protocol.slice(0, -1), hostname, Number(port || 80), AMAIL, [['persona', address]]],
+      named: source.named,
+      holdMs: null,
+      kind: 'remote',
+      deliversBacklog: false,
+    },
+    close: () => memory[Symbol.dispose](),
+  };
+}
+
+/** The token: of the file in the settings, else of the variable, else of the environment file of the server. */
+export function createCredentials(
+  setting: ServerSetting,
+  host: Pick<SourceEnvironment, 'env' | 'disk' | 'clock' | 'log'>,
+): Credentials {
+  const { env, clock, log } = host;
+  if (setting.tokenFile !== undefined)
+    return createTokenFileCredentials({ path: setting.tokenFile, scope: SCOPE, clock, log });
+  const variable = env[TOKEN_VARIABLE]?.trim() ?? '';
+  let readAt = Number.NEGATIVE_INFINITY;
+  let header: Header | null = null;
+  let from = 'a request without a token';
+  const read = (): void => {
+    readAt = clock.monotonic();
+    const { token, envFile } = variable === '' ? resolvePlaces(setting, host) : { token: variable, envFile: null };
+    const next = readCredential({ tokenFile: null, tokenVariable: token ?? '', authHeader: null }, log);
+    if (next?.value !== header?.value) header = next;
+    if (header === null) from = 'a request without a token';
+    else from = `the token in ${envFile === null ? TOKEN_VARIABLE : JSON.stringify(envFile)}`;
+  };
+  return {
+    get about() {
+      return from;
+    },
+    header() {
+      if (readAt === Number.NEGATIVE_INFINITY) read();
+      return header;
+    },
+    refresh(refused) {
+      if (header === refused && clock.monotonic() - readAt >= REREAD_MS) read();
+      return header !== refused;
+    },
+  };
+}

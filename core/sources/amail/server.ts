@@ -1,0 +1,132 @@
+import { Fault } from '../../model/index.ts';
+import { formatUrl, type HttpResponse } from '../../net/index.ts';
+import type { Clock, Log } from '../../ports/index.ts';
+import { createTroubleLog } from '../../services/index.ts';
+import { isLivenessAnswer, type MailProject, parseAgentNames, parseUnifiedInbox, type UnifiedInbox } from './answer.ts';
+import { createServerFault } from './settings.ts';
+
+/** Sends GET requests to the one server. `createHttpClient` of core/net creates one that accepts the status 503. */
+export interface MailFetcher extends AsyncDisposable {
+  get(
+    path: string,
+    signal: AbortSignal,
+    options?: { readonly deadlineMs?: number },
+  ): Promise<Pick<HttpResponse, 'body' | 'status'>>;
+  reset?(): void;
+}
+
+export interface MailServerOptions {
+  /** Owned by the server, which closes it. */
+  readonly fetcher: MailFetcher;
+  /** `http://HOST:PORT` */
+  readonly base: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How many code points of content a message has; null leaves content out. */
+  readonly contentChars: number | null;
+}
+
+/** The four routes of a server that a watcher may call (agent-mail contract 2). One request runs at a time. */
+export interface MailServer extends AsyncDisposable {
+  /** The newest messages; null while the server is degraded and gives none. @throws Fault */
+  listMail(limit: number, signal: AbortSignal): Promise<MailWindow | null>;
+  /**
+   * All projects, also those without mail. The Rust server answers from its store. The Python server would write into its own, so
+   * it is not asked. @throws Fault
+   */
+  listProjects(signal: AbortSignal): Promise<readonly MailProject[]>;
+  /** The names of the agents of a project; null when the server knows none. @throws Fault */
+  listAgents(project: string, signal: AbortSignal): Promise<readonly string[] | null>;
+  /** Whether such a server answers. @throws Fault when nothing answers */
+  isAlive(signal: AbortSignal): Promise<boolean>;
+  reset(): void;
+}
+
+export interface MailWindow {
+  readonly answer: UnifiedInbox;
+  /** How many messages were asked for. It is less than was wanted when so many are too large. */
+  readonly limit: number;
+}
+
+/** The server gives a request 30 s; a watcher does not wait as long (agent-mail contract 5). */
+export const REQUEST_MS = 10_000;
+export const UNAVAILABLE = 503;
+const ALIVE_MS = 2000;
+
+export function createMailServer({ fetcher, base, clock, log, contentChars }: MailServerOptions): MailServer {
+  let last: Promise<unknown> = Promise.resolve();
+  const trouble = createTroubleLog(log);
+
+  /** Begins when the request before has ended. */
+  function get(
+    path: string,
+    signal: AbortSignal,
+    deadlineMs = REQUEST_MS,
+  ): Promise<Pick<HttpResponse, 'body' | 'status'>> {
+    const before = last;
+    const request = (async () => {
+      await before;
+      signal.throwIfAborted();
+      return await fetcher.get(path, signal, { deadlineMs });
+    })();
+    last = request.catch(() => {}); // whoever awaits the request gets the error
+    return request.catch((error: unknown) => {
+      throw toServerFault(error);
+    });
+  }
+
+  const getName = (path: string): string => formatUrl(new URL(path, base));
+  const turn = (signal: AbortSignal) => () => clock.sleep(0, signal);
+
+  async function listMail(wanted: number, signal: AbortSignal): Promise<MailWindow | null> {
+    for (let limit = wanted; ; limit = Math.max(1, Math.floor(limit / 4))) {
+      const path = `/mail/api/unified-inbox?limit=${limit}`;
+      try {
+        const { body, status } = await get(path, signal);
+        if (status === UNAVAILABLE) return null;
+        const answer = await parseUnifiedInbox(body, getName(path), { turn: turn(signal), contentChars });
+        if (answer.unreadable === 0) trouble.clear(`${base}: every message can be read again`);
+        else trouble.raise(`${base}: ${answer.unreadable} messages cannot be read. The others are used.`);
+        return { answer, limit };
+      } catch (error) {
+        if (!(error instanceof Fault && error.code === 'too-large') || limit === 1) throw error;
+      }
+    }
+  }
+
+  return {
+    listMail,
+    async listProjects(signal) {
+      const path = '/mail/api/unified-inbox?limit=1&include_projects=true';
+      const { body, status } = await get(path, signal);
+      if (status === UNAVAILABLE) throw createServerFault('status', `${getName(path)}: answered 503`);
+      return (await parseUnifiedInbox(body, getName(path), { turn: turn(signal), contentChars: 0 })).projects;
+    },
+    async listAgents(project, signal) {
+      const path = `/mail/api/projects/${encodeURIComponent(project)}/agents`;
+      try {
+        const { body, status } = await get(path, signal);
+        if (status === UNAVAILABLE) throw createServerFault('status', `${getName(path)}: answered 503`);
+        return await parseAgentNames(body, getName(path), turn(signal));
+      } catch (error) {
+        if (error instanceof Fault && error.code === 'amail-too-old') return null;
+        throw error;
+      }
+    },
+    async isAlive(signal) {
+      const { body, status } = await get('/health/liveness', signal, ALIVE_MS);
+      return status !== UNAVAILABLE && isLivenessAnswer(body);
+    },
+    reset: () => fetcher.reset?.(),
+    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+  };
+}
+
+/** The faults of HTTP in the words of this server (agent-mail contract 5). */
+function toServerFault(error: unknown): unknown {
+  if (!(error instanceof Fault)) return error;
+  if (error.code === 'unauthorized') return createServerFault('amail-token', error.message, { cause: error });
+  if (error.code === 'not-found')
+    return createServerFault('amail-too-old', `${error.message}, which newer servers have`, { cause: error });
+  return error;
+}
