@@ -1,0 +1,225 @@
+import { isAbsolute } from 'node:path';
+import { Fault, type Scope } from '../../model/index.ts';
+import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
+import { createTroubleLog, every } from '../../services/index.ts';
+import type {
+  HiveHandle,
+  NativeSession,
+  SourceEnvironment,
+  SourceHost,
+  SourcePlace,
+  WatchedSource,
+} from '../module.ts';
+import { type City, type CityFetcher, createCityClient, listCities } from './city-client.ts';
+import { type CitySource, createCitySource, toCityId } from './city-source.ts';
+import { findBd, type GasPlaces, knock, resolveGasPlaces } from './places.node.ts';
+import { runProgram } from './run-program.node.ts';
+import { GAS, GAS_PREFIX, type GasSettings } from './settings.ts';
+import { createTownSource, type TownSource } from './town-source.ts';
+
+/** How often it looks for a supervisor, for its cities and for a town. */
+const SEARCH_MS = 60_000;
+const BD_TIMEOUT_MS = 10_000;
+const SCOPE: Scope = { is: 'source', key: GAS };
+
+interface OpenCity {
+  readonly city: City;
+  readonly source: CitySource;
+  readonly handle: HiveHandle;
+  isRunning: boolean;
+}
+
+interface OpenTown {
+  readonly source: TownSource;
+  readonly handle: HiveHandle;
+}
+
+/** Looks for Gas City and Gas Town, and watches each city and the town as a hive of its own. Null when it is switched off. */
+export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource | null {
+  if (gas.is === 'off') return null;
+  const places = resolveGasPlaces(gas);
+  const cities = new Map<string, OpenCity>();
+  let fetcher: CityFetcher | null = null;
+  let town: OpenTown | null = null;
+  const townTrouble = createTroubleLog(host.log);
+  const service = every({ name: 'search for Gas City and Gas Town', ms: SEARCH_MS, round, clock: host.clock });
+
+  async function round(signal: AbortSignal): Promise<void> {
+    await findCities(signal);
+    if (!signal.aborted) await findTown();
+  }
+
+  async function findCities(signal: AbortSignal): Promise<void> {
+    if (fetcher === null && !(await knock(places.city, signal))) return reportSupervisor(null, signal);
+    fetcher ??= createFetcher(places.city, host);
+    let found: readonly City[];
+    try {
+      found = await listCities(fetcher, places.city, SCOPE, signal);
+    } catch (error) {
+      if (!(error instanceof Fault) || signal.aborted) return;
+      reportSupervisor(error, signal);
+      if (cities.size === 0) await closeFetcher(); // another program listens there, or none any more
+      return;
+    }
+    reportSupervisor(null, signal, true);
+    if (signal.aborted) return;
+    const byName = new Map(found.map((city) => [city.name, city]));
+    for (const [name, known] of cities) {
+      const city = byName.get(name);
+      if (city === undefined || city.path !== known.city.path) await withdraw(name, known);
+      else if (known.isRunning !== city.isRunning) {
+        known.isRunning = city.isRunning;
+        host.log.info(`${toCityId(name)}: the city ${city.isRunning ? 'runs' : 'was stopped'}`);
+      }
+    }
+    for (const city of found) if (city.isRunning && !cities.has(city.name)) join(city, fetcher);
+  }
+
+  /** Only a supervisor that the settings name is missed when it is not there; a city that was watched says so by itself. */
+  function reportSupervisor(fault: Fault | null, signal: AbortSignal, isThere = false): void {
+    if (!places.isCityNamed || signal.aborted) return;
+    const missing = isThere ? null : (fault ?? new Fault('refused', `${places.city}: nobody listens there`, SCOPE));
+    host.put({ is: 'source', at: host.clock.now(), source: GAS, address: places.city, fault: missing });
+  }
+
+  function join(city: City, http: CityFetcher): void {
+    const { name, path } = city;
+    const id = toCityId(name);
+    const scope: Scope = { is: 'source', key: id };
+    const { disk, clock, log, contentChars } = host;
+    const source = createCitySource({
+      ...{ name, disk, clock, log, contentChars },
+      path: isAbsolute(path) ? path : '',
+      client: createCityClient(http, places.city, name, scope),
+      isRunning: () => cities.get(name)?.isRunning !== false,
+      reset: () => http.reset(),
+    });
+    const handle = host.watch({
+      source,
+      address: `${places.city}/v0/city/${name}`,
+      identity: ({ address }) => [GAS, address, name, path],
+      named: source.named,
+      holdMs: null,
+      kind: 'disk', // polls share one request, however many there are
+      deliversBacklog: false,
+    });
+    cities.set(name, { city, source, handle, isRunning: true });
+    log.info(`${id}: watching the city in ${path}`);
+  }
+
+  async function withdraw(name: string, { source, handle, city }: OpenCity): Promise<void> {
+    cities.delete(name);
+    await handle.release();
+    await source[Symbol.asyncDispose]();
+    handle.leave();
+    host.put({ is: 'source', at: host.clock.now(), source: source.id, address: city.path, fault: null });
+    host.put({ is: 'withdrawn', at: host.clock.now(), source: source.id });
+    host.log.info(`${source.id}: the supervisor has no such city any more`);
+  }
+
+  async function findTown(): Promise<void> {
+    const isThere = isFolder(places.town, host);
+    if (town !== null && !isThere) await withdrawTown(town);
+    if (town !== null || !isThere) return;
+    const bd = findBd(host.env);
+    if (bd === null)
+      return townTrouble.raise(
+        `there is a Gas Town in ${places.town}, and bd is not on PATH, so its mail is not watched`,
+      );
+    townTrouble.clear(`the Gas Town in ${places.town} is watched now`);
+    const { clock, log, contentChars, env } = host;
+    const source = createTownSource({
+      ...{ town: places.town, clock, log, contentChars },
+      runBd: (args, signal) => runProgram({ file: bd, args, cwd: places.town, env, timeoutMs: BD_TIMEOUT_MS }, signal),
+    });
+    const handle = host.watch({
+      source,
+      address: places.town,
+      identity: ({ address }) => [GAS, address, places.town],
+      named: source.named,
+      holdMs: null,
+      kind: 'disk',
+      deliversBacklog: false,
+    });
+    town = { source, handle };
+  }
+
+  async function withdrawTown({ source, handle }: OpenTown): Promise<void> {
+    town = null;
+    await handle.release();
+    await source[Symbol.asyncDispose]();
+    handle.leave();
+    host.put({ is: 'source', at: host.clock.now(), source: source.id, address: places.town, fault: null });
+    host.log.info(`${places.town} is gone, so the town is not watched any more`);
+  }
+
+  async function closeFetcher(): Promise<void> {
+    await fetcher?.[Symbol.asyncDispose]();
+    fetcher = null;
+  }
+
+  return {
+    hives: [],
+    services: [
+      {
+        name: service.name,
+        async run(signal) {
+          try {
+            await service.run(signal);
+          } finally {
+            for (const { source, handle } of [...cities.values(), ...(town === null ? [] : [town])]) {
+              await handle.release();
+              await source[Symbol.asyncDispose]();
+            }
+            cities.clear();
+            town = null;
+            await closeFetcher();
+          }
+        },
+      },
+    ],
+    poll: () => service.wake(),
+    findSessions: ({ id, source }) => findSessions(id, source),
+    [Symbol.asyncDispose]: async () => {},
+  };
+
+  /** Sessions that the programs of both systems bring to the front by name. */
+  function findSessions(persona: string, hive: string): readonly NativeSession[] {
+    for (const { city, source } of cities.values()) {
+      if (source.id !== hive) continue;
+      const address = persona.slice(source.named('').id.length);
+      if (!source.hasSession(address) || address.startsWith('-') || city.path === '') return [];
+      return [{ persona, id: address, cwd: city.path, resume: ['gc', 'session', 'attach', address] }];
+    }
+    if (hive !== GAS || town === null) return [];
+    const [rig, kind, name] = persona.slice(GAS_PREFIX.length).split('.');
+    if (rig === undefined || kind !== 'crew' || name === undefined || name.startsWith('-')) return [];
+    return [{ persona, id: name, cwd: places.town, resume: ['gt', 'crew', 'at', name, '--rig', rig] }];
+  }
+}
+
+function createFetcher(url: string, { version }: SourceEnvironment): CityFetcher {
+  const userAgent = `hivebar/${version}`;
+  return createHttpClient({ url, policy: AS_WRITTEN, scope: SCOPE, userAgent, credential: null });
+}
+
+function isFolder(path: string, { disk }: Pick<SourceEnvironment, 'disk'>): boolean {
+  try {
+    return disk.files.lstat(path)?.kind === 'directory';
+  } catch {
+    return false; // what this user cannot reach is nothing to watch
+  }
+}
+
+/** Where it looks: an address of this machine, and a folder. */
+export async function findGasPlaces({ gas }: GasSettings, host: SourceEnvironment): Promise<readonly SourcePlace[]> {
+  if (gas.is === 'off') return [];
+  const places: GasPlaces = resolveGasPlaces(gas);
+  const isThere = await knock(places.city, host.stop);
+  const isTown = isFolder(places.town, host);
+  const hasBd = isTown && findBd(host.env) !== null;
+  return [
+    { what: 'Gas City', where: places.city, found: isThere ? 'a server' : null },
+    { what: 'Gas Town', where: places.town, found: isTown ? (hasBd ? 'a town' : 'a town, but no program bd') : null },
+  ];
+}
