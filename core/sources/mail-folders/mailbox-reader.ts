@@ -252,15 +252,16 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
     return layout.isWhole ? toDefectText('unparsable') : waitOr(key, stat, memory, 'unparsable');
   }
 
-  /** How long a file that is written in place has to stand still until it counts as complete; 0: it is. */
+  /** How long a file that is written in place has to stand still until it counts as complete; 0 or less: it is. */
   function waitFor(key: string, { size, ctimeMs }: Stat, memory: MailboxMemory): number {
+    const stillMs = size === 0 ? LOST_MS : STILL_MS;
+    if (clock.now() - ctimeMs >= stillMs) return 0;
+    // The disk may have another clock, so what counts in the end is how long we saw it stand still.
     const now = clock.monotonic();
     const before = memory.waiting.get(key);
-    if (before?.size !== size || before.ctimeMs !== ctimeMs) {
-      memory.waiting.set(key, { size, ctimeMs, since: now });
-      return size === 0 ? LOST_MS : STILL_MS;
-    }
-    return before.since + (size === 0 ? LOST_MS : STILL_MS) - now;
+    const since = before?.size === size && before.ctimeMs === ctimeMs ? before.since : now;
+    memory.waiting.set(key, { size, ctimeMs, since });
+    return since + stillMs - now;
   }
 
   /** Waits for a file to become readable, and gives it up after a while. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { AGENT_STATE_NOT_REPORTED, exactly, Fault, type PersonaId, toFault } from '../../model/index.ts';
 import type { Clock, Log, Stat } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
-import type { Disk } from '../../state/index.ts';
+import { type Disk, getErrno } from '../../state/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { Checkpoint, Persona, PollResult, SetEvidence, Source } from '../source.ts';
 import { createDefectLog, createTimers, toOneLine, toReadOnlyFiles } from '../source-tools.ts';
@@ -67,10 +67,14 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
     label: toOneLine(layout.formatLabel(address), LABEL_CHARS),
   });
 
+  /** A mailbox that cannot be entered counts as there, so that its own poll reports what is wrong. */
   function isThere(address: string): boolean {
     const path = join(folder, address);
-    const stat = files.lstat(layout.needsArriving ? join(path, layout.arriving) : path);
-    return stat?.kind === 'directory';
+    try {
+      return files.lstat(layout.needsArriving ? join(path, layout.arriving) : path)?.kind === 'directory';
+    } catch (error) {
+      return getErrno(error) !== 'ENOTDIR';
+    }
   }
 
   /** @throws Fault `unreadable` for the whole source */
