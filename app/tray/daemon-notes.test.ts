@@ -21,8 +21,8 @@ function createMenu(agentState: AgentState, daemon: DaemonView | null = DAEMON, 
 describe('a persona daemon in the menu', () => {
   test('stalled, it says so in its row and in the summary, and the icon keeps its states', () => {
     const { model, row, notes } = createMenu(STALLED);
-    assert.equal(row, 'ada - 3 unread, drain stalled');
-    assert.equal(model.summary, '3 unread, 1 stalled');
+    assert.equal(row, 'ada - 3 unread · Nobody takes its mail');
+    assert.equal(model.summary, '3 unread, 1 whose mail nobody takes');
     assert.equal(model.icon.state, 'up');
     assert.deepEqual(notes.slice(0, 3), [
       'Daemon: drain stalled',

@@ -6,11 +6,13 @@ import {
   type PersonaView,
   type Snapshot,
 } from '../../core/board/index.ts';
-import { formatSilence } from '../../core/format/index.ts';
+import { formatSilence, formatWaiting } from '../../core/format/index.ts';
 import { addCounts, type Instant } from '../../core/model/index.ts';
 import {
   chooseIcon,
+  countWaiting,
   findMachineCauses,
+  isAsked,
   isDown,
   isHiveDown,
   isOn,
@@ -29,6 +31,7 @@ import {
   formatRowName,
   formatRowText,
   isAtLeastOne,
+  isWaiting,
 } from './persona-row.ts';
 
 /** Builds the whole tray from one snapshot, so that no part can be older than another. */
@@ -37,7 +40,11 @@ export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeF
     icon: chooseIcon(snapshot, now),
     summary: formatSummary(snapshot, now),
     count: formatIconCount(snapshot),
-    attention: isDown(snapshot) || isAtLeastOne(snapshot.totals.urgent) || snapshot.decisions.some(isPressing),
+    attention:
+      isDown(snapshot) ||
+      isAtLeastOne(snapshot.totals.urgent) ||
+      countWaiting(snapshot) > 0 ||
+      snapshot.decisions.some(isPressing),
     menu: buildMenu(snapshot, now, timeText),
   };
 }
@@ -55,9 +62,10 @@ function buildMenu(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): M
   ];
 }
 
-/** Formats everything in one line: "3 unread, 1 urgent, 2 questions for you, 1 down, 1 stalled, notifications paused". */
+/** Formats everything in one line: "1 agent waits for you, 3 unread, 1 urgent, 2 questions for you, 1 down, notifications paused". */
 function formatSummary(snapshot: Snapshot, now: Instant): string {
   const { unread, urgent, down, personas } = snapshot.totals;
+  const waiting = countWaiting(snapshot);
   const parts: string[] = [];
   if (personas === 0) parts.push('No personas');
   else if (isUnseen(snapshot)) parts.push('Checking for mail');
@@ -71,14 +79,16 @@ function formatSummary(snapshot: Snapshot, now: Instant): string {
   else if (isHiveDown(snapshot)) parts.push('hive down');
   if (findMachineCauses(snapshot).length > 0) parts.push('problem on this machine');
   const stalled = snapshot.personas.filter(({ agentState, hidden }) => !hidden && agentState.is === 'stalled').length;
-  if (stalled > 0) parts.push(`${stalled} stalled`);
+  if (stalled > 0) parts.push(`${stalled} whose mail nobody takes`);
   if (isOn(snapshot.paused, now)) parts.push('notifications paused');
-  return parts.join(', ');
+  const rest = parts.join(', ');
+  return waiting === 0 ? rest : `${formatWaiting(waiting)}, ${rest.charAt(0).toLowerCase()}${rest.slice(1)}`;
 }
 
-/** Formats the full count: `3`, or `? 3` when a decision is open; empty for none. */
-function formatIconCount({ decisions, totals: { unread } }: Snapshot): string {
-  const parts = [decisions.length > 0 ? '?' : '', isAtLeastOne(unread) ? formatKnownCount(unread) : ''];
+/** Formats the full count: `3`, or `? 3` when a person is asked for something; empty for none. */
+function formatIconCount(snapshot: Snapshot): string {
+  const { unread } = snapshot.totals;
+  const parts = [isAsked(snapshot) ? '?' : '', isAtLeastOne(unread) ? formatKnownCount(unread) : ''];
   return parts.filter((part) => part !== '').join(' ');
 }
 
@@ -151,7 +161,7 @@ const CAUSE_MOST = 80;
 const PAGE = { name: 'page', params: {} } as const;
 
 /**
- * Builds the rows, sorted by need: hives and personas that are down, urgent mail, unread mail, the rest. With more than one
+ * Builds the rows, sorted by need: agents that wait, hives and personas that are down, urgent mail, unread mail, the rest. With more than one
  * source, rows are grouped under the name of their source, and the source with the greatest need comes first.
  */
 function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
@@ -248,9 +258,10 @@ function createPageCommand(key: string, label: string): MenuCommand {
 }
 
 function computeRank(p: PersonaView): number {
-  if (p.health.is === 'down') return 0;
-  if (isAtLeastOne(p.urgent)) return 1;
-  return isAtLeastOne(p.unread) ? 2 : 3;
+  if (isWaiting(p)) return 0;
+  if (p.health.is === 'down') return 1;
+  if (isAtLeastOne(p.urgent)) return 2;
+  return isAtLeastOne(p.unread) ? 3 : 4;
 }
 
 /** The most rows that are shown. A person answers one decision at a time. */

@@ -38,11 +38,11 @@ export interface TrayModel {
   /** One line, for example "3 unread, 1 down". */
   readonly summary: string;
   /**
-   * The text beside the icon, where there is room: the unread count, with a question mark before it when a decision is open.
+   * The text beside the icon, where there is room: the unread count, with a question mark before it when a person is asked.
    * Empty for none.
    */
   readonly count: string;
-  /** Whether the host may draw attention to the icon: something is down or urgent, or must be decided soon. */
+  /** Whether the host may draw attention to the icon: something is down or urgent, an agent waits, or a decision must be made soon. */
   readonly attention: boolean;
   readonly menu: readonly MenuEntry[];
 }
@@ -104,9 +104,20 @@ export function isOn(until: Until, now: Instant): boolean {
 
 const BADGES: readonly Badge[] = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
-/** Decisions come before mail. The unread count is in the tooltip, too. */
-function computeBadge({ decisions, totals: { unread } }: Snapshot): Badge {
-  if (decisions.length > 0) return 'ask';
+/** Returns how many agents wait for a person. */
+export function countWaiting({ personas }: Snapshot): number {
+  return personas.reduce((n, { agentState, hidden }) => n + (agentState.is === 'waiting' && !hidden ? 1 : 0), 0);
+}
+
+/** Returns whether a person is asked for something: a decision is open, or an agent waits. */
+export function isAsked(snapshot: Snapshot): boolean {
+  return snapshot.decisions.length > 0 || countWaiting(snapshot) > 0;
+}
+
+/** What a person is asked for comes before mail. The unread count is in the tooltip, too. */
+function computeBadge(snapshot: Snapshot): Badge {
+  const { unread } = snapshot.totals;
+  if (isAsked(snapshot)) return 'ask';
   if (unread.is === 'unknown') return 'none';
   if (unread.n === 9 && unread.is === 'atLeast') return '9+';
   return BADGES[unread.n] ?? '9+';

@@ -2,6 +2,7 @@ import type { ByPriority, MessagePreview, OpenGate, PersonaView } from '../../co
 import {
   computeMsUntilDurationChanges,
   displayName,
+  formatAgentState,
   formatCount,
   formatDuration,
   formatRest,
@@ -11,6 +12,7 @@ import {
 import { DECISION } from '../../core/inbox/gates/index.ts';
 import { MOST_COUNTED } from '../../core/inbox/index.ts';
 import type { Count, Instant } from '../../core/model/index.ts';
+import { findReasonText } from '../../core/sources/derived.ts';
 import { isOn, type MenuAction, type MenuCommand, type MenuEntry, type TimeFormatter } from './model.ts';
 
 const NAME_MOST = 40;
@@ -21,7 +23,8 @@ const REASON_MOST = 80;
  * question of it waits for the person's answer.
  */
 export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant, timeText: TimeFormatter): MenuEntry {
-  const label = `${formatPersonaName(p)} - ${formatPersonaState(p, now)}${formatStalled(p)}${formatStaleness(p, now, timeText)}${formatHeld(p, isAsking)}${formatMuted(p, now, timeText)}`;
+  const notes = `${formatStaleness(p, now, timeText)}${formatHeld(p, isAsking)}${formatMuted(p, now, timeText)}`;
+  const label = `${formatPersonaName(p)} - ${formatState(p, notes, now)}`;
   const open = createAction('open', p);
   return {
     is: 'submenu',
@@ -29,6 +32,7 @@ export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant,
     label,
     entries: [
       ...buildNoteRows(p),
+      ...buildPlaceRow(p),
       ...buildLocalRows(p),
       ...buildDaemonRows(p, now, timeText),
       ...buildMessageRows(p, now),
@@ -49,6 +53,54 @@ export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant,
 /** Never empty: a label without visible characters is replaced by the id. */
 export function formatPersonaName(p: PersonaView): string {
   return formatRowName(p.label, NAME_MOST) || formatRowName(p.id, NAME_MOST) || '?';
+}
+
+/**
+ * Formats the inbox and what its agent does: `2 unread, muted · Working, 12 min`. An agent that waits comes first, and an empty inbox
+ * says nothing beside what the agent does.
+ */
+function formatState(p: PersonaView, notes: string, now: Instant): string {
+  const inbox = `${formatPersonaState(p, now)}${notes}`;
+  const agent = formatAgent(p, now);
+  if (agent === null) return inbox;
+  if (isEmpty(p)) return `${agent}${notes}`;
+  return (isWaiting(p) ? [agent, inbox] : [inbox, agent]).join(' · ');
+}
+
+const AGENT_MOST = 60;
+/** The states of which a person wants to know for how long. */
+const WITH_AGE: ReadonlySet<PersonaView['agentState']['is']> = new Set(['waiting', 'working', 'stalled']);
+
+export function isWaiting({ agentState }: Pick<PersonaView, 'agentState'>): boolean {
+  return agentState.is === 'waiting';
+}
+
+/** Returns since when the agent does what the row says for how long; null when the row does not say it. */
+export function findAgentSince({ agentState: { is, since } }: Pick<PersonaView, 'agentState'>): Instant | null {
+  return WITH_AGE.has(is) ? (since ?? null) : null;
+}
+
+/** Formats what the agent does and for how long: `Waits at a permission prompt, 3 min`. Null when nobody says it. */
+function formatAgent(p: PersonaView, now: Instant): string | null {
+  const { is, why = null } = p.agentState;
+  const doing = formatAgentState(is, why, findReasonText(why));
+  if (doing === null) return null;
+  const since = findAgentSince(p);
+  const age = since === null ? '' : formatAge(now - since);
+  return `${formatRowText(doing, AGENT_MOST)}${age === '' ? '' : `, ${age}`}`;
+}
+
+/** Builds the submenu row that says where the agent works and with what model. */
+function buildPlaceRow({ id, agentState: { cwd, model } }: PersonaView): MenuEntry[] {
+  const parts = [cwd, model].flatMap((part) => (part === undefined ? [] : [formatRowText(part, PLACE_MOST)]));
+  return parts.length === 0 ? [] : [{ is: 'text', key: `place of ${id}`, label: parts.join(' · ') }];
+}
+
+const PLACE_MOST = 60;
+
+/** Returns whether the inbox was read and has nothing to say. */
+function isEmpty({ health, unread, urgent }: PersonaView): boolean {
+  return health.is === 'up' && unread.is === 'exact' && unread.n === 0 && !isAtLeastOne(urgent);
 }
 
 function formatPersonaState(p: PersonaView, now: Instant): string {
@@ -90,25 +142,29 @@ function buildMessageRows(p: PersonaView, now: Instant): MenuEntry[] {
 
 /** Marking as read is a separate entry, one step further than opening. */
 function buildMessageRow(p: PersonaView, message: MessagePreview, i: number, now: Instant): MenuEntry {
-  const row = createCommand(`letter ${i}`, formatMessageRow(message, now), createAction('open', p), p);
-  if (!canMarkMessages(p)) return row;
-  const read = createAction('read', p, { id: message.id });
+  const { id, link } = message;
+  const open = createAction('open', p);
+  const follow = link === null ? null : createAction('open-item', p, { id });
+  const row = createCommand(`letter ${i}`, formatMessageRow(message, now), follow ?? open, p);
+  const canMark = canMarkMessages(p);
+  if (follow === null && !canMark) return row;
   return {
     is: 'submenu',
     key: row.key,
     label: row.label,
     entries: [
-      createCommand(`open letter ${i}`, 'Open session', row.action, p),
-      createCommand(`read letter ${i}`, 'Mark as read', read, p),
+      ...(follow === null ? [] : [createCommand(`link letter ${i}`, 'Open link', follow, p)]),
+      createCommand(`open letter ${i}`, 'Open session', open, p),
+      ...(canMark ? [createCommand(`read letter ${i}`, 'Mark as read', createAction('read', p, { id }), p)] : []),
     ],
     instead: row,
   };
 }
 
 function formatMessageRow(message: MessagePreview, now: Instant): string {
-  const { from, at, text } = toMessageRowText(message);
+  const { from, at, subject, text } = toMessageRowText(message);
   const age = at === null ? '' : formatAge(now - at) || 'now';
-  return [from, age, text].filter((part) => part !== '').join(' · ');
+  return [from, age, subject, text].filter((part) => part !== '').join(' · ');
 }
 
 function buildMarkReadRows(p: PersonaView): MenuEntry[] {
@@ -213,12 +269,17 @@ export function formatKnownCount(count: KnownCount): string {
 }
 
 const SENDER_MOST = 24;
+const SUBJECT_MOST = 40;
+/** The first words after a subject. */
+const TEXT_AFTER_MOST = 30;
 
 /** The texts of a message in a menu row. */
 interface MessageRowText {
   readonly from: string;
   /** Null when the message has no readable time. */
   readonly at: Instant | null;
+  /** Empty for none. */
+  readonly subject: string;
   /** Empty where content is left out. */
   readonly text: string;
 }
@@ -232,7 +293,8 @@ export function toMessageRowText(message: MessagePreview): MessageRowText {
   const messageRow = {
     from: formatRowName(message.from, SENDER_MOST) || '?',
     at: parseTimestamp(message.created),
-    text: formatRowText(message.text ?? '', LINE_MOST),
+    subject: formatRowText(message.subject, SUBJECT_MOST),
+    text: formatRowText(message.text ?? '', message.subject === '' ? LINE_MOST : TEXT_AFTER_MOST),
   };
   cache.set(message, messageRow);
   return messageRow;
@@ -252,11 +314,8 @@ export function parseTimestamp(created: string): Instant | null {
   return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second) + fraction - zone * 60_000;
 }
 
-/** Formats the note in the row of an agent that is alive but makes no progress: `, drain stalled`. */
-function formatStalled({ agentState }: Pick<PersonaView, 'agentState'>): string {
-  if (agentState.is !== 'stalled') return '';
-  return agentState.why === 'drain-stalled' ? ', drain stalled' : ', stalled';
-}
+/** The states that a daemon reports with a reason; others report what the agent itself does. */
+const DAEMON_STATES: ReadonlySet<PersonaView['agentState']['is']> = new Set(['stalled', 'gone', 'unknown']);
 
 /** Builds the submenu rows of a persona daemon: what the daemon reports about itself. */
 function buildDaemonRows(
@@ -264,7 +323,7 @@ function buildDaemonRows(
   now: Instant,
   timeText: TimeFormatter,
 ): MenuEntry[] {
-  const why = agentState.is === 'live' ? null : (agentState.why ?? null);
+  const why = DAEMON_STATES.has(agentState.is) ? (agentState.why ?? null) : null;
   if (daemon === null) return [];
   const { fsm, taxonomy, surface, drainedAt, lastError } = daemon;
   const waits = unread.is === 'unknown' || unread.n > 0;

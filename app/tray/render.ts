@@ -4,7 +4,7 @@ import type { Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { buildTrayModel, listDrawnPersonas } from './menu.ts';
 import type { TrayDriver, TrayModel } from './model.ts';
-import { computeMsUntilAgeChange, toMessageRowText } from './persona-row.ts';
+import { computeMsUntilAgeChange, findAgentSince, toMessageRowText } from './persona-row.ts';
 
 /** At most two drawings per second. The last change is always drawn. */
 const APART_MS = 500;
@@ -66,7 +66,7 @@ const AGES_EVERY_MS = 60_000;
 
 /**
  * Returns when the model changes by time alone: exactly at the end of a pause, a mute and a quiet hour, and at most once per
- * minute for the ages of outages, messages and numbers. Null for never.
+ * minute for the ages of outages, messages, agents and numbers. Null for never.
  */
 export function computeNextChange(snapshot: Snapshot, now: Instant): Instant | null {
   let at = Number.POSITIVE_INFINITY;
@@ -87,7 +87,10 @@ export function computeNextChange(snapshot: Snapshot, now: Instant): Instant | n
   return at === Number.POSITIVE_INFINITY ? null : at;
 }
 
-function listAges({ health, latestMessages }: PersonaView): Instant[] {
+function listAges(persona: PersonaView): Instant[] {
+  const { health, latestMessages } = persona;
   const written = latestMessages.flatMap((message) => toMessageRowText(message).at ?? []);
-  return health.is === 'down' ? [health.since, ...written] : written;
+  const since = findAgentSince(persona);
+  const ages = since === null ? written : [since, ...written];
+  return health.is === 'down' ? [health.since, ...ages] : ages;
 }

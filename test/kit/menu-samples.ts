@@ -10,7 +10,7 @@ import {
   type Snapshot,
   type Until,
 } from '../../core/board/index.ts';
-import { addCounts, type Count, exactly, formatIso, type Health } from '../../core/model/index.ts';
+import { type AgentState, addCounts, type Count, exactly, formatIso, type Health } from '../../core/model/index.ts';
 
 export const NOW = 1_750_000_000_000;
 export const MINUTE = 60_000;
@@ -36,6 +36,7 @@ export interface PersonaOptions {
   readonly held?: string | null;
   readonly pending?: ByPriority;
   readonly gates?: readonly OpenGate[];
+  readonly agentState?: AgentState;
 }
 
 export function persona(
