@@ -1,4 +1,4 @@
-import { displayName, displayText, formatList } from '../core/format/index.ts';
+import { displayName, displayText, formatAgentState, formatList } from '../core/format/index.ts';
 
 /** An event in the form of the API. Its keys depend on its kind and on the token. */
 export interface EventWire {
@@ -11,8 +11,12 @@ export interface EventWire {
   readonly content?: unknown;
   readonly created?: string | null;
   readonly self?: boolean;
-  /** The reason of an alert. Only `unreachable` is an outage. */
+  /** The reason of an alert, of which only `unreachable` is an outage, or of a wait. */
   readonly reason?: string;
+  /** What the agent does after a wait. */
+  readonly agent?: string;
+  readonly subject?: unknown;
+  readonly link?: unknown;
   readonly consecutive_failures?: number;
   readonly omitted?: number | null;
   readonly forgot?: number;
@@ -39,6 +43,12 @@ export function describeEvent(event: EventWire): EventText {
       return { shape: 'mail', words: 'Assigned' };
     case 'action':
       return { shape: 'mail', words: 'Action requested' };
+    case 'question':
+      return { shape: 'mail', words: 'Question' };
+    case 'waiting':
+      return { shape: 'plain', words: formatAgentState('waiting', event.reason ?? null, null) ?? event.event };
+    case 'resumed':
+      return { shape: 'plain', words: describeResumed(event.agent) };
     case 'alert':
       return describeAlert(event);
     case 'recovered':
@@ -75,6 +85,18 @@ export function describeEvent(event: EventWire): EventText {
       };
     default:
       return { shape: 'plain', words: event.event };
+  }
+}
+
+/** Describes the end of a wait by what the agent does now. */
+function describeResumed(agent: string | undefined): string {
+  switch (agent) {
+    case 'gone':
+      return 'Ended while it waited';
+    case 'waiting':
+      return 'Waits for something else';
+    default:
+      return 'Went on';
   }
 }
 

@@ -209,13 +209,14 @@ function say(words: string | null): void {
 const LISTED = 3;
 
 /**
- * Returns what a screen reader says about a change: who went down, came back, got mail or asks. Null when nothing is worth
+ * Returns what a screen reader says about a change: who waits, went down, came back, got mail or asks. Null when nothing is worth
  * saying.
  */
 function formatAnnouncement(before: StatusWire, after: StatusWire): string | null {
   const previous = new Map(before.personas.map((persona) => [persona.id, persona]));
   const down: string[] = [];
   const back: string[] = [];
+  const waiting: string[] = [];
   const mail: string[] = [];
   const attention: string[] = [];
   const boards = new Set(after.projects.map(({ board }) => board));
@@ -224,6 +225,7 @@ function formatAnnouncement(before: StatusWire, after: StatusWire): string | nul
     if (old === undefined) continue;
     if (persona.state === 'DOWN' && old.state !== 'DOWN') down.push(displayName(persona.label));
     if (persona.state === 'UP' && old.state === 'DOWN') back.push(displayName(persona.label));
+    if (persona.agent === 'waiting' && old.agent !== 'waiting') waiting.push(displayName(persona.label));
     if ((persona.unread ?? 0) <= (old.unread ?? 0)) continue;
     const number = formatNumber(persona.unread, persona.unreadIs);
     if (boards.has(persona.id)) attention.push(`${displayName(persona.label)}, ${number}`);
@@ -235,6 +237,7 @@ function formatAnnouncement(before: StatusWire, after: StatusWire): string | nul
     .filter(({ id }) => !known.has(id))
     .map(({ persona }) => displayName(labels.get(persona) ?? persona));
   const parts = [
+    formatChange(waiting, 'waiting for you', 'agents'),
     formatChange(down, 'down'),
     formatChange(back, 'up again'),
     formatChange(mail, 'with new mail'),

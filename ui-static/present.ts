@@ -1,5 +1,15 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
-import { displayName, displayText, formatCount, formatDuration, formatSilence } from '../core/format/index.ts';
+import {
+  displayLine,
+  displayName,
+  displayText,
+  formatAgentState,
+  formatCount,
+  formatDuration,
+  formatFolder,
+  formatSilence,
+  formatWaiting,
+} from '../core/format/index.ts';
 
 /**
  * Puts a status into words. Pure, and used on both sides: the server writes the first page with it and the script keeps that page
@@ -14,8 +24,8 @@ export interface Card {
   /** The id as it is written in a link to its view. */
   readonly fragment: string;
   /** Determines shape and colour. */
-  readonly shape: 'up' | 'stalled' | 'failing' | 'down' | 'pending' | 'off';
-  /** Words for the style sheet: `unread`, `urgent`, `stale`, `muted`. */
+  readonly shape: 'up' | 'waiting' | 'stalled' | 'gone' | 'failing' | 'down' | 'pending' | 'off';
+  /** Words for the style sheet: `unread`, `urgent`, `stale`, `muted`, `idle`. */
   readonly flags: string;
   readonly slots: Slots;
 }
@@ -36,13 +46,15 @@ export const MARKS = [
 ] as const;
 
 const WORDS = {
-  ...{ up: 'Up', stalled: 'Up, stalled', failing: 'Up, failing', down: 'Down' },
+  ...{ up: 'Up', waiting: 'Up', stalled: 'Up', gone: 'Up', failing: 'Up, failing', down: 'Down' },
   ...{ pending: 'Not checked yet', off: 'Paused' },
 } as const;
 
 /** Untrusted text is shown as it is, but not more of it than a person reads. */
 const NAME_CHARS = 200;
 const REASON_CHARS = 600;
+/** A folder, a model and a reason of an agent stand beside others on one line. */
+const PART_CHARS = 80;
 
 /** `isAsking`: a question of this persona waits for the person's answer. */
 export function toCard(persona: PersonaWire, now: number, isAsking = false): Card {
@@ -58,15 +70,14 @@ export function toCard(persona: PersonaWire, now: number, isAsking = false): Car
       urgent: (persona.urgent ?? 0) > 0,
       stale,
       muted: persona.muted !== null,
+      idle: persona.agent === 'idle',
     })
       .flatMap(([name, is]) => (is ? [name] : []))
       .join(' '),
     slots: {
       name: formatName(persona.label),
       id: persona.label === persona.id ? null : formatName(persona.id),
-      state: WORDS[shape],
-      since:
-        persona.since === null || shape === 'pending' ? null : `for ${formatDuration(now - Date.parse(persona.since))}`,
+      ...describeState(persona, shape, now),
       unread: formatNumber(persona.unread, persona.unreadIs),
       unreadWord: 'unread',
       urgent: formatUrgent(persona),
@@ -75,7 +86,7 @@ export function toCard(persona: PersonaWire, now: number, isAsking = false): Car
       warned: formatGates(persona.gates, 'soft', 'Warned'),
       muted: persona.muted === null ? null : 'Muted',
       hidden: persona.hidden ? 'Hidden' : null,
-      ...describeReader(persona, now),
+      ...describeReader(persona, shape, now),
       reason: persona.reason === null ? null : truncate(displayText(persona.reason), REASON_CHARS),
       mail:
         persona.lastMailAt === null ? 'No mail yet' : `Last mail ${formatAgo(now - Date.parse(persona.lastMailAt))}`,
@@ -85,17 +96,60 @@ export function toCard(persona: PersonaWire, now: number, isAsking = false): Car
   };
 }
 
-/** Describes the agent that reads an inbox, or the state of a persona daemon. */
-function describeReader({ agent, agentReason, agentText, daemon, unread }: PersonaWire, now: number): Slots {
-  if (daemon === null) {
-    const emptySlots = { daemon: null, drain: null, error: null };
-    if (agentText !== null) return { agent: capitalize(agentText), ...emptySlots };
-    const words = agentReason === 'drain-stalled' ? 'Agent fetches no mail' : `Agent ${agent}`;
-    return { agent: agent === 'gone' || agent === 'stalled' ? words : null, ...emptySlots };
+/** Whether the state of a card is what its agent does. Otherwise something keeps the inbox from being watched, which is said first. */
+const SAYS_AGENT: ReadonlySet<Card['shape']> = new Set<Card['shape']>(['up', 'waiting', 'stalled', 'gone']);
+/** What an agent does, where a person wants to know for how long. */
+const WITH_AGE: ReadonlySet<PersonaWire['agent']> = new Set<PersonaWire['agent']>(['waiting', 'working', 'stalled']);
+
+/**
+ * Describes the state of an inbox by what its agent does, where somebody says it: `Working, 12 min · hivebar · opus`. Otherwise by
+ * whether it can be read: `Up for 3 h`.
+ * @param folder how the folder is named: by its last part, where there is little room
+ */
+export function describeState(
+  persona: PersonaWire,
+  shape: Card['shape'],
+  now: number,
+  folder: string | null = formatFolder(persona.cwd),
+): Slots {
+  const { agent, since, agentSince, model } = persona;
+  const doing = formatDoing(persona);
+  if (doing === null || !SAYS_AGENT.has(shape)) {
+    const isDated = since !== null && shape !== 'pending';
+    return { state: WORDS[shape], since: isDated ? `for ${formatDuration(now - Date.parse(since))}` : null };
   }
-  const why = agentReason?.replaceAll('-', ' ') ?? null;
+  const hasAge = agentSince !== null && WITH_AGE.has(agent);
+  const place = [folder, model].flatMap((part) => (part === null ? [] : [`· ${formatPart(part)}`]));
+  const age = hasAge ? [formatDuration(now - Date.parse(agentSince))] : [];
+  return { state: hasAge ? `${doing},` : doing, since: [...age, ...place].join(' ') || null };
+}
+
+/** Formats what the agent does: `Waits at a permission prompt`. Null when nobody says it. */
+function formatDoing({ agent, agentReason, agentText }: PersonaWire): string | null {
+  const doing = formatAgentState(agent, agentReason, agentText);
+  return doing === null ? null : truncate(displayLine(doing), NAME_CHARS);
+}
+
+/** Formats a part of a line that another program gave. */
+export function formatPart(text: string): string {
+  const line = displayLine(text.slice(0, PART_CHARS * 4));
+  return line.length <= PART_CHARS ? line : `${line.slice(0, PART_CHARS - 1).toWellFormed()}…`;
+}
+
+/** The states that the source of an inbox or a daemon reports with a reason; others say what they mean by themselves. */
+const WITH_REASON: ReadonlySet<PersonaWire['agent']> = new Set<PersonaWire['agent']>(['stalled', 'gone', 'unknown']);
+
+/** Describes what is to be known of the agent beside its state, or the state of a persona daemon. */
+function describeReader(persona: PersonaWire, shape: Card['shape'], now: number): Slots {
+  const { agent, agentReason, agentText, daemon, unread } = persona;
+  const hidden = SAYS_AGENT.has(shape) ? null : formatDoing(persona);
+  if (daemon === null) {
+    const text = agent === 'waiting' || agentText === null ? null : capitalize(agentText);
+    return { agent: hidden ?? text, daemon: null, drain: null, error: null };
+  }
+  const why = WITH_REASON.has(agent) ? (agentReason?.replaceAll('-', ' ') ?? null) : null;
   return {
-    agent: why === null ? null : capitalize(why),
+    agent: why === null ? hidden : capitalize(why),
     daemon: `${daemon.fsm}, ${daemon.taxonomy}`,
     drain: unread === 0 ? null : `Nothing fetched for ${formatDuration(now - Date.parse(daemon.drainedAt))}`,
     error: daemon.lastErrorClass === null ? null : `Last error ${daemon.lastErrorClass}`,
@@ -107,7 +161,7 @@ const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${t
 function computeShape({ state, reason, asOf, agent }: PersonaWire): Card['shape'] {
   switch (state) {
     case 'UP':
-      if (reason === null) return agent === 'stalled' ? 'stalled' : 'up';
+      if (reason === null) return agent === 'waiting' || agent === 'stalled' || agent === 'gone' ? agent : 'up';
       return asOf === null ? 'pending' : 'failing';
     case 'DOWN':
       return 'down';
@@ -174,8 +228,8 @@ export interface SourceGroup {
 }
 
 /**
- * Groups by source. Within each, personas are sorted: first down, then urgent, then unread, then by name, so that what needs a
- * person is at the top. The source with the greatest need comes first.
+ * Groups by source. Within each, personas are sorted: first agents that wait, then down, urgent, unread, and then by name, so that
+ * what needs a person is at the top. The source with the greatest need comes first.
  */
 export function groupBySource(personas: readonly PersonaWire[]): readonly SourceGroup[] {
   const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, members]) => ({
@@ -194,7 +248,13 @@ export function groupBySource(personas: readonly PersonaWire[]): readonly Source
 
 function formatGroupCounts(members: readonly PersonaWire[]): string {
   const down = members.filter(({ state }) => state === 'DOWN').length;
-  return `${members.length === 1 ? '1 inbox' : `${members.length} inboxes`}${down > 0 ? `, ${down} down` : ''}`;
+  const waiting = countWaiting(members);
+  const inboxes = members.length === 1 ? '1 inbox' : `${members.length} inboxes`;
+  return `${inboxes}${waiting > 0 ? `, ${waiting} waiting` : ''}${down > 0 ? `, ${down} down` : ''}`;
+}
+
+function countWaiting(personas: readonly PersonaWire[]): number {
+  return personas.filter(({ agent, hidden }) => agent === 'waiting' && !hidden).length;
 }
 
 function sortPersonas(personas: readonly PersonaWire[]): PersonaWire[] {
@@ -204,7 +264,10 @@ function sortPersonas(personas: readonly PersonaWire[]): PersonaWire[] {
 }
 
 function computeRank({ state, urgent, unread, agent }: PersonaWire): number {
-  return state === 'DOWN' ? 0 : (urgent ?? 0) > 0 || agent === 'stalled' ? 1 : (unread ?? 0) > 0 ? 2 : 3;
+  if (agent === 'waiting') return 0;
+  if (state === 'DOWN') return 1;
+  if ((urgent ?? 0) > 0 || agent === 'stalled') return 2;
+  return (unread ?? 0) > 0 ? 3 : 4;
 }
 
 function compareNames(a: string, b: string): number {
@@ -264,20 +327,25 @@ export function toSummary({
   const hidden = personas.length - totals.personas;
   const stalled = personas.filter(({ agent, hidden }) => agent === 'stalled' && !hidden).length;
   const trouble = totals.down > 0 || causes.length > 0;
-  const questions = decisions.length > 0 ? formatQuestions(decisions.length) : null;
+  const waiting = countWaiting(personas);
+  const asked = [
+    ...(waiting > 0 ? [formatWaiting(waiting)] : []),
+    ...(decisions.length > 0 ? [formatQuestions(decisions.length)] : []),
+  ];
+  const needs = asked.length === 0 ? null : asked.join(', ');
   const sentence = formatTrouble(totals, pending, causes.length, hidden, stalled);
   const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
   return {
     shape: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
-    title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${questions === null ? '' : `${questions}, `}${badge}Hivebar`,
+    title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${needs === null ? '' : `${needs}, `}${badge}Hivebar`,
     slots: {
       totalUnread: unread,
       totalUrgent: formatNumber(totals.urgent, totals.urgentIs),
       totalUp: String(totals.up),
       totalDown: String(totals.down),
-      sentence: sentence ?? formatNeeds(totals, questions),
+      sentence: sentence ?? formatNeeds(totals, needs),
       paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil, generatedAt),
-      decide: sentence === null ? null : questions,
+      decide: sentence === null ? null : needs,
       version: `Hivebar ${version}`,
     },
   };
@@ -287,10 +355,10 @@ function formatQuestions(n: number): string {
   return `${n} ${n === 1 ? 'question' : 'questions'} for you`;
 }
 
-/** Formats what waits for a person where nothing is wrong: `1 question for you, 6 unread`. */
-function formatNeeds({ unread, unreadIs }: StatusWire['totals'], questions: string | null): string {
+/** Formats what waits for a person where nothing is wrong: `1 agent waits for you, 1 question for you, 6 unread`. */
+function formatNeeds({ unread, unreadIs }: StatusWire['totals'], needs: string | null): string {
   const mail = unread === 0 && unreadIs === 'exact' ? null : `${formatNumber(unread, unreadIs)} unread`;
-  return [questions, mail].filter((part) => part !== null).join(', ') || 'No unread messages';
+  return [needs, mail].filter((part) => part !== null).join(', ') || 'No unread messages';
 }
 
 /** Formats what keeps inboxes from being watched; null when nothing does. */
@@ -305,7 +373,8 @@ function formatTrouble(
   if (personas === 0) return causes > 0 ? 'No inbox can be watched' : 'No inbox is watched yet';
   const allText = personas === 1 ? 'The only inbox' : `All ${personas} inboxes`;
   if (down === 0 && causes > 0) return 'Something is wrong';
-  if (down === 0 && stalled > 0) return `${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'} stalled`;
+  if (down === 0 && stalled > 0)
+    return `Nobody takes the mail of ${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'}`;
   if (down === 0) return pending === personas ? 'Checking for the first time' : null;
   return down === personas ? `${allText} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
 }

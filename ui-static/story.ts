@@ -1,9 +1,9 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { displayName, displayText, formatFullTime } from '../core/format/index.ts';
+import { displayLine, displayName, displayText, formatFullTime } from '../core/format/index.ts';
 import { getPart } from './dom.ts';
 import { describeEvent, type EventWire } from './events.ts';
 import type { PersonaActions } from './persona-actions.ts';
-import { formatAgo, truncate } from './present.ts';
+import { formatAgo, formatPart, truncate } from './present.ts';
 import { ask, createTokenButton, hasToken, RefusalError, TokenNeededError } from './token.ts';
 
 /** The events of an inbox: its messages, which need the token, and all events in the order of time. */
@@ -22,6 +22,7 @@ const TIMEOUT_MS = 5000;
 const TEXT_CHARS = 1200;
 const MORE_CHARS = 20_000;
 const FROM_CHARS = 200;
+const SUBJECT_CHARS = 200;
 
 export function startStory(body: HTMLElement, fragment: string, needToken: () => void, acts: PersonaActions): Story {
   const mails = getPart(body, '#mails');
@@ -75,11 +76,25 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     const whole = formatContent(message.content);
     const text = createIsolated('p', truncate(whole, TEXT_CHARS));
     text.className = 'mail-text';
-    entry.append(head, text);
+    entry.append(head);
+    if (message.subject !== '') entry.append(createSubject(message.subject));
+    entry.append(text);
     if (whole.length > TEXT_CHARS) entry.append(createMoreButton(text, whole));
-    const { id } = message;
+    const { id, link } = message;
+    if (persona !== null && id !== null && link !== null) entry.append(...createLink(persona.id, id, link));
     if (persona?.canMarkRead && id !== null && message.read !== true) entry.append(createReadButton(persona.id, id));
     return entry;
+  };
+  /** The address is shown, and opened by Hivebar, which checks its scheme. */
+  const createLink = (personaId: string, id: number, link: string): readonly HTMLElement[] => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Open link';
+    button.setAttribute('aria-label', `Open the link of message ${id}`);
+    button.addEventListener('click', () => void acts.run('open-item', { persona: personaId, id }, 'The link is open.'));
+    const address = createIsolated('bdi', formatPart(link));
+    address.className = 'mail-link';
+    return [button, address];
   };
   const createReadButton = (personaId: string, id: number): HTMLButtonElement => {
     const button = document.createElement('button');
@@ -128,6 +143,12 @@ function createEventItem(event: EventWire): HTMLElement {
   return entry;
 }
 
+function createSubject(subject: string): HTMLElement {
+  const element = createIsolated('p', displayLine(subject));
+  element.className = 'mail-subject';
+  return element;
+}
+
 function createMoreButton(text: HTMLElement, whole: string): HTMLElement {
   const button = document.createElement('button');
   button.type = 'button';
@@ -173,6 +194,10 @@ interface PageMessage {
   /** Null when its source does not say. */
   readonly from: string | null;
   readonly created: string;
+  /** Empty for none. */
+  readonly subject: string;
+  /** Null for none. */
+  readonly link: string | null;
   /** Usually text, but another agent may have sent any JSON. Undefined when it is not stored. */
   readonly content: unknown;
   /** Null when that is not known here. */
@@ -197,14 +222,18 @@ async function loadMessages(
     const query = new URLSearchParams({ persona: persona.label, mark_read: 'false', limit: String(LIMIT) });
     try {
       const answer = await ask(`/api/inbox?${query}`, signal);
-      return ((await answer.json()) as { result: readonly PageMessage[] }).result;
+      const { result } = (await answer.json()) as { result: readonly Omit<PageMessage, 'subject' | 'link'>[] };
+      return result.map((message) => ({ ...message, subject: '', link: null }));
     } catch (error) {
       if (!(error instanceof RefusalError)) throw error; // a hive that refuses: the delivered messages are there all the same
     }
   }
-  return events.flatMap(({ wake_class, id, from, created, ts, content }) =>
-    wake_class === 'mail' && from !== undefined
-      ? [{ id: id ?? null, from, created: created ?? ts, content, read: null }]
-      : [],
-  );
+  return events.flatMap(({ wake_class, id, from, created, ts, subject, link, content }) => {
+    if (wake_class !== 'mail' || from === undefined) return [];
+    const extras = {
+      subject: typeof subject === 'string' ? subject.slice(0, SUBJECT_CHARS) : '',
+      link: typeof link === 'string' && link !== '' ? link : null,
+    };
+    return [{ id: id ?? null, from, created: created ?? ts, ...extras, content, read: null }];
+  });
 }

@@ -3,7 +3,7 @@ import { displayName, formatDuration, formatSilence } from '../core/format/index
 import type { Chart } from './chart.ts';
 import { cloneTemplate, enableCopy, fillSlots, getPart, showMarks, showShape } from './dom.ts';
 import { type PersonaActions, startPersonaActions } from './persona-actions.ts';
-import { formatPendingCount, MARKS, toCard, truncate } from './present.ts';
+import { describeState, formatPendingCount, MARKS, toCard, truncate } from './present.ts';
 import { type Story, startStory } from './story.ts';
 
 /** What a view shows that the persona itself does not say. */
@@ -115,7 +115,10 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
       const { shape, flags, slots } = toCard(persona, now, isAsking);
       showShape(body, shape, flags);
       const unreadWord = isBoard ? 'for attention' : (slots.unreadWord ?? null);
-      const words = { ...slots, unreadWord, muted: formatMuted(persona.muted, now), where: `in ${persona.source}` };
+      const words = {
+        ...{ ...slots, ...describeState(persona, shape, now, persona.cwd) },
+        ...{ unreadWord, muted: formatMuted(persona.muted, now), where: `in ${persona.source}` },
+      };
       showMarks(getPart(body, '.marks'), MARKS, words);
       fillSlots(body, words);
       drawLocal(body, persona);

@@ -1,5 +1,12 @@
 import type { Io } from '../../core/command/index.ts';
-import { displayJson, displayName, formatCount, formatDuration } from '../../core/format/index.ts';
+import {
+  displayJson,
+  displayName,
+  formatAgentState,
+  formatCount,
+  formatDuration,
+  formatWaiting,
+} from '../../core/format/index.ts';
 import { Fault, parseIso } from '../../core/model/index.ts';
 import type { StatusWire } from '../status/index.ts';
 import { createStopSignal, getTerminalSize, isTerminal } from './process.node.ts';
@@ -48,7 +55,9 @@ type StatusPersona = StatusWire['personas'][number];
 /** Formats the status for a terminal: a summary, then one row per persona. */
 export function formatStatusTable(status: StatusWire): string {
   const { totals, generatedAt, decisions } = status;
-  const personas = status.personas.filter(({ hidden }) => !hidden);
+  const personas = status.personas
+    .filter(({ hidden }) => !hidden)
+    .toSorted((a, b) => Number(b.agent === 'waiting') - Number(a.agent === 'waiting')); // stable: then by id
   const hidden = status.personas.length - personas.length;
   const rows = [
     ['STATE', 'UNREAD', 'SEEN', 'PERSONA'],
@@ -56,7 +65,7 @@ export function formatStatusTable(status: StatusWire): string {
       formatState(persona),
       formatUnread(persona.unread, persona.unreadIs),
       formatAge(persona, generatedAt),
-      formatName(persona),
+      formatName(persona, generatedAt),
     ]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -66,7 +75,9 @@ export function formatStatusTable(status: StatusWire): string {
   );
   const unread = formatUnread(totals.unread, totals.unreadIs);
   const deadHives = status.hives.filter(({ state }) => state !== 'UP');
+  const waiting = personas.filter(({ agent }) => agent === 'waiting').length;
   const summary = [
+    ...(waiting === 0 ? [] : [formatWaiting(waiting)]),
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
     ...formatHiveCount(deadHives),
     ...(hidden === 0 ? [] : [`${hidden} hidden`]),
@@ -91,17 +102,28 @@ function formatHive({ source, address, state, reason }: StatusWire['hives'][numb
   return `hive ${displayName(source)}${where} is ${state}${why === null ? '' : `: ${displayName(why)}`}`;
 }
 
-function formatName({ id, label, reason, agent, agentReason, agentText, daemon }: StatusPersona): string {
+function formatName(persona: StatusPersona, now: string): string {
+  const { id, label, reason, agent, agentReason, agentText, daemon } = persona;
   const name = label === id ? displayName(id) : `${displayName(label)} (${displayName(id)})`;
   const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
   const text = agentText == null ? null : `${agentText} (${agentReason})`; // an older tray process does not send it
-  const note = reason ?? (agent === 'stalled' ? agentReason : (text ?? ofDaemon));
+  const note = reason ?? formatAgent(persona, now) ?? text ?? ofDaemon;
   return note === null ? name : `${name}: ${displayName(note)}`;
 }
 
-/** A persona that is up, but whose reader lives and makes no progress, has a state of its own. */
+/** Formats what the agent does, and for how long: `waits at a permission prompt, 3 min`. Null when nobody says it. */
+function formatAgent({ agent, agentReason, agentText, agentSince }: StatusPersona, now: string): string | null {
+  const doing = formatAgentState(agent, agentReason, agentText ?? null);
+  if (doing === null) return null;
+  const why = agent === 'stalled' ? ` (${agentReason})` : '';
+  const age = agentSince == null ? '' : `, ${formatDuration(parseTime(now) - parseTime(agentSince))}`;
+  return `${doing.charAt(0).toLowerCase()}${doing.slice(1)}${why}${age}`;
+}
+
+/** A persona that is up, but whose agent waits or whose mail nobody takes, has a state of its own. */
 function formatState({ state, agent }: StatusPersona): string {
-  return state === 'UP' && agent === 'stalled' ? 'STALLED' : state;
+  if (state !== 'UP') return state;
+  return agent === 'waiting' ? 'WAITS' : agent === 'stalled' ? 'STALLED' : state;
 }
 
 function formatUnread(count: number | null, is: StatusPersona['unreadIs']): string {

@@ -128,12 +128,34 @@ test('with nobody to watch it says so', () => {
 test('one that is up and whose reader gets nothing done is a state of its own, with the reason', () => {
   const row = (over: Parameters<typeof persona>[0]): string =>
     formatStatusTable(status([persona(over)], 3)).split('\n')[3] ?? '';
-  assert.equal(row({ agent: 'stalled', agentReason: 'drain-stalled' }), 'STALLED       3  1 s   ada: drain-stalled');
+  assert.equal(
+    row({ agent: 'stalled', agentReason: 'drain-stalled' }),
+    'STALLED       3  1 s   ada: nobody takes its mail (drain-stalled)',
+  );
   assert.match(
     row({ agent: 'stalled', agentReason: 'drain-stalled', state: 'DOWN', reason: 'gone' }),
     /^DOWN .*ada: gone$/,
   );
-  assert.match(row({ agent: 'gone', agentReason: 'owner-dead' }), /^UP .*ada$/);
+  assert.match(row({ agent: 'gone', agentReason: 'owner-dead' }), /^UP .*ada: gone$/);
+});
+
+test('who waits for a person is counted first and stands first; each row says what its agent does and for how long', () => {
+  const since = { agentSince: '2026-06-10T11:57:00.000000+00:00' };
+  const text = formatStatusTable(
+    status(
+      [
+        persona({ agent: 'working', ...since }),
+        persona({ id: 'bo', label: 'bo', agent: 'waiting', agentReason: 'permission', ...since }),
+        persona({ id: 'cy', label: 'cy', agent: 'idle' }),
+      ],
+      3,
+    ),
+  );
+  const [summary, , , ...rows] = text.trimEnd().split('\n');
+  assert.match(summary ?? '', /^1 agent waits for you, 3\+ unread/);
+  assert.match(rows[0] ?? '', /^WAITS .* {2}bo: waits at a permission prompt, \d+ \w+$/);
+  assert.match(rows[1] ?? '', /^UP .* {2}ada: working, \d+ \w+$/);
+  assert.match(rows[2] ?? '', /^UP .* {2}cy: idle$/);
 });
 
 test('F2 a lower bound of nothing is no number', () => {

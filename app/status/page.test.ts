@@ -6,6 +6,7 @@ import { after, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { buildPage } from '../../build/page.ts';
 import { displayName } from '../../core/format/index.ts';
+import type { AgentState } from '../../core/model/index.ts';
 import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab, press } from '../../test/kit/browser.ts';
 import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { loadPage } from './assets.node.ts';
@@ -57,6 +58,43 @@ function people(rig: StatusRig): void {
   rig.down('cy');
   rig.poll('eve', 12);
 }
+
+const work = (rig: StatusRig, persona: string, state: AgentState): void =>
+  rig.board.put({ is: 'agent', at: Date.now(), persona, reporter: 'session', state });
+
+test('what agents do is on the page, those that wait first, with and without JavaScript, and the page follows', async (t) => {
+  await using rig = await statusRig();
+  people(rig);
+  rig.poll('cy', 0);
+  const since = Date.now() - 3 * 60_000;
+  work(rig, 'di', { is: 'waiting', why: 'permission', since, cwd: '/srv/work/hivebar', model: 'opus' });
+  rig.poll('di', 0);
+  work(rig, 'eve', { is: 'working', since });
+  const off = await open(t, rig, { javaScriptEnabled: false });
+  const on = await open(t, rig);
+  if (off === null || on === null) return;
+  await live(on.page);
+  for (const { page } of [off, on]) {
+    assert.equal(await page.locator('h1').textContent(), '1 agent waits for you, 15 unread');
+    const [first, ...others] = await words(page);
+    assert.match(first ?? '', /^di Waits at a permission prompt, 3 min · hivebar · opus 0 unread /);
+    assert.match(others.join('\n'), /Eve of the garden Working, 3 min /);
+    assert.match(await page.title(), /^1 agent waits for you, \(15\) Hivebar$/);
+    assert.equal(await page.locator('.card[data-id="di"] use').getAttribute('href'), '#waiting', 'not by colour alone');
+  }
+  const elements = await on.page.locator('.card[data-id="di"] *').count();
+  assert.equal(await on.page.locator('.card[data-id="ada"] *').count(), elements, 'a state costs no element');
+  assert.equal(await on.page.getByRole('button', { name: 'Waiting 1' }).getAttribute('aria-pressed'), 'false');
+  work(rig, 'di', { is: 'working', since: Date.now() });
+  await on.page.locator('.card[data-id="di"] [data-slot="state"]', { hasText: 'Working,' }).waitFor({ timeout: 3000 });
+  assert.equal(await on.page.locator('h1').textContent(), '15 unread');
+  work(rig, 'ada', { is: 'waiting', why: 'input' });
+  await on.page.locator('.card[data-id="ada"][data-look="waiting"]').waitFor({ timeout: 3000 });
+  assert.match((await on.page.locator('#news').textContent()) ?? '', /waiting for you: ada/);
+  assert.deepEqual(on.complaints, []);
+  await on.context.close();
+  await off.context.close();
+});
 
 test('without JavaScript the page says the same as with it', async (t) => {
   await using rig = await statusRig();
@@ -333,9 +371,15 @@ for (const colorScheme of ['light', 'dark'] as const) {
   test(`no accessibility fault is found, ${colorScheme}, wide and narrow, and nothing overflows`, async (t) => {
     await using rig = await statusRig();
     people(rig);
+    for (const is of ['waiting', 'working', 'idle', 'stalled', 'gone'] as const) {
+      rig.join(is);
+      rig.poll(is, 0);
+      work(rig, is, { is, why: 'permission', since: Date.now(), cwd: `/srv/${'x'.repeat(200)}`, model: 'opus' });
+    }
     for (const [i, text] of HOSTILE.entries()) {
       rig.join(text, text);
       if (i % 2 === 0) rig.poll(text, 1_234_567, 99);
+      if (i % 2 === 0) work(rig, text, { is: 'waiting', why: text, cwd: `/${text}`, model: text });
     }
     for (const width of colorScheme === 'light' ? [1280, 320] : [390]) {
       const opened = await open(t, rig, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });

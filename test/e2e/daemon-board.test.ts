@@ -153,13 +153,21 @@ describe('persona daemons on the board', { concurrency: 3 }, () => {
     );
     const { drainedAt = '' } = stalled.daemon ?? {};
     assert.ok(Date.parse(stalled.asOf ?? '') - Date.parse(drainedAt) >= 600_000, drainedAt);
-    assert.match((await home.run(['status'])).stdout, /^STALLED +3 .*ada · lab \(daemon-lab-ada\): drain-stalled$/m);
+    assert.match(
+      (await home.run(['status'])).stdout,
+      /^STALLED +3 .*ada · lab \(daemon-lab-ada\): nobody takes its mail \(drain-stalled\)$/m,
+    );
     // The daemon's clock runs 60 times as fast, so the moment moves back from look to look: it is between these two.
     const earlier = await drainedFor(tray);
     const page = await (await fetch(`${tray.url}/`)).text();
     const later = await drainedFor(tray);
     assert.match(page, /data-id="daemon-lab-ada"[^>]* data-look="stalled"/);
-    for (const words of ['Up, stalled', 'Drain stalled', 'CONNECTED, ', '1 of 1 inbox stalled'])
+    for (const words of [
+      'Nobody takes its mail',
+      'Drain stalled',
+      'CONNECTED, ',
+      'Nobody takes the mail of 1 of 1 inbox',
+    ])
       assert.ok(page.includes(words), words);
     const may = durationsBetween(earlier.from, later.to);
     const output = /Nothing fetched for (\d+ [a-z]+)/.exec(page)?.[1];

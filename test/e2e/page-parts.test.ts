@@ -149,6 +149,79 @@ describe('what is shown', () => {
   });
 });
 
+describe('what an agent does', () => {
+  const at = Date.UTC(2026, 0, 1, 0, 12);
+  const agentSince = '2026-01-01T00:00:00.000000+00:00';
+  const read = (over: Partial<PersonaWire>, now = at): string => {
+    const { slots } = toCard(createPersona('ada', { since: agentSince, agentSince, ...over }), now);
+    return [slots.state, slots.since].filter((text) => text !== null).join(' ');
+  };
+
+  test('is the state of its card, with its age where a person wants to know, folder and model', () => {
+    for (const [words, over] of [
+      ['Waits at a permission prompt, 12 min', { agent: 'waiting', agentReason: 'permission' }],
+      ['Waits for you: sandbox request, 12 min', { agent: 'waiting', agentReason: 'sandbox-request' }],
+      ['Waits for your input', { agent: 'waiting', agentReason: 'input', agentSince: null }],
+      ['Working, 12 min', { agent: 'working' }],
+      ['Idle', { agent: 'idle' }],
+      ['Gone', { agent: 'gone', agentReason: 'ended' }],
+      ['Nobody takes its mail, 12 min', { agent: 'stalled', agentReason: 'mail-lies' }],
+      ['Up for 12 min', { agent: 'live' }],
+      ['Up for 12 min', { agent: 'unknown', agentReason: 'not-reported' }],
+      ['Working, 12 min · hivebar · opus', { agent: 'working', cwd: '/srv/work/hivebar/', model: 'opus' }],
+      ['Idle · hivebar', { agent: 'idle', cwd: 'C:\\work\\hivebar' }],
+    ] as const) {
+      assert.equal(read(over), words);
+    }
+  });
+
+  test('has a shape of its own where a person may have to act; an inbox that cannot be read is said first', () => {
+    const shape = (agent: PersonaWire['agent']): string => toCard(createPersona('ada', { agent }), at).shape;
+    assert.deepEqual((['waiting', 'stalled', 'gone', 'working', 'idle'] as const).map(shape), [
+      'waiting',
+      'stalled',
+      'gone',
+      'up',
+      'up',
+    ]);
+    const down = toCard(
+      createPersona('ada', { agent: 'waiting', agentReason: 'permission', state: 'DOWN', reason: 'refused' }),
+      at,
+    );
+    assert.deepEqual(
+      [down.shape, down.slots.state, down.slots.agent],
+      ['down', 'Down', 'Waits at a permission prompt'],
+    );
+  });
+
+  test('is text of others: one line, cut, and without control characters', () => {
+    const words = read({ agent: 'waiting', agentReason: `a\n\u0007${'b'.repeat(5000)}`, cwd: `/${'c'.repeat(5000)}` });
+    assert.ok(words.length < 500, String(words.length));
+    assert.ok(!words.includes('\n') && !words.includes('\u0007'));
+  });
+
+  test('who waits stands before all others, and its source before all other sources', () => {
+    const groups = groupBySource([
+      createPersona('down', { source: 'a', state: 'DOWN' }),
+      createPersona('urgent', { source: 'b', urgent: 1 }),
+      createPersona('zoe', { source: 'b', agent: 'waiting', agentReason: 'input' }),
+    ]);
+    assert.deepEqual(
+      groups.flatMap(({ personas }) => personas.map(({ id }) => id)),
+      ['zoe', 'urgent', 'down'],
+    );
+    assert.equal(groups[0]?.slots?.groupWords, '2 inboxes, 1 waiting');
+  });
+
+  test('what began and ended is in the timeline, in words', () => {
+    const words = (event: object): string => describeEvent({ event_id: 'x', ts: '', ...event } as never).words;
+    assert.equal(words({ event: 'waiting', reason: 'permission' }), 'Waits at a permission prompt');
+    assert.equal(words({ event: 'resumed', reason: 'permission', agent: 'working' }), 'Went on');
+    assert.equal(words({ event: 'resumed', reason: 'permission', agent: 'gone' }), 'Ended while it waited');
+    assert.equal(words({ event: 'question' }), 'Question');
+  });
+});
+
 describe('a persona daemon', () => {
   const daemon = {
     ...({ surface: 'claude-code', project: 'lab', fsm: 'CONNECTED', taxonomy: 'sleeping', degraded: false } as const),
@@ -159,7 +232,10 @@ describe('a persona daemon', () => {
 
   test('stalled is a look of its own, and stands before who only has unread mail', () => {
     const card = toCard(createPersona('ada', { daemon, unread: 3, ...stalled }), at);
-    assert.deepEqual([card.shape, card.slots.state, card.slots.agent], ['stalled', 'Up, stalled', 'Drain stalled']);
+    assert.deepEqual(
+      [card.shape, card.slots.state, card.slots.agent],
+      ['stalled', 'Nobody takes its mail', 'Drain stalled'],
+    );
     assert.equal(card.slots.daemon, 'CONNECTED, sleeping');
     assert.equal(card.slots.drain, 'Nothing fetched for 12 min');
     const idle = toCard(createPersona('ada', { daemon, unread: 0 }), at);
