@@ -59,7 +59,7 @@ function people(rig: StatusRig): void {
   rig.poll('eve', 12);
 }
 
-const work = (rig: StatusRig, persona: string, state: AgentState): void =>
+const putAgent = (rig: StatusRig, persona: string, state: AgentState): void =>
   rig.board.put({ is: 'agent', at: Date.now(), persona, reporter: 'session', state });
 
 test('what agents do is on the page, those that wait first, with and without JavaScript, and the page follows', async (t) => {
@@ -67,9 +67,9 @@ test('what agents do is on the page, those that wait first, with and without Jav
   people(rig);
   rig.poll('cy', 0);
   const since = Date.now() - 3 * 60_000;
-  work(rig, 'di', { is: 'waiting', why: 'permission', since, cwd: '/srv/work/hivebar', model: 'opus' });
+  putAgent(rig, 'di', { is: 'waiting', why: 'permission', since, cwd: '/srv/work/hivebar', model: 'opus' });
   rig.poll('di', 0);
-  work(rig, 'eve', { is: 'working', since });
+  putAgent(rig, 'eve', { is: 'working', since });
   const off = await open(t, rig, { javaScriptEnabled: false });
   const on = await open(t, rig);
   if (off === null || on === null) return;
@@ -85,10 +85,10 @@ test('what agents do is on the page, those that wait first, with and without Jav
   const elements = await on.page.locator('.card[data-id="di"] *').count();
   assert.equal(await on.page.locator('.card[data-id="ada"] *').count(), elements, 'a state costs no element');
   assert.equal(await on.page.getByRole('button', { name: 'Waiting 1' }).getAttribute('aria-pressed'), 'false');
-  work(rig, 'di', { is: 'working', since: Date.now() });
+  putAgent(rig, 'di', { is: 'working', since: Date.now() });
   await on.page.locator('.card[data-id="di"] [data-slot="state"]', { hasText: 'Working,' }).waitFor({ timeout: 3000 });
   assert.equal(await on.page.locator('h1').textContent(), '15 unread');
-  work(rig, 'ada', { is: 'waiting', why: 'input' });
+  putAgent(rig, 'ada', { is: 'waiting', why: 'input' });
   await on.page.locator('.card[data-id="ada"][data-look="waiting"]').waitFor({ timeout: 3000 });
   assert.match((await on.page.locator('#news').textContent()) ?? '', /waiting for you: ada/);
   assert.deepEqual(on.complaints, []);
@@ -374,12 +374,12 @@ for (const colorScheme of ['light', 'dark'] as const) {
     for (const is of ['waiting', 'working', 'idle', 'stalled', 'gone'] as const) {
       rig.join(is);
       rig.poll(is, 0);
-      work(rig, is, { is, why: 'permission', since: Date.now(), cwd: `/srv/${'x'.repeat(200)}`, model: 'opus' });
+      putAgent(rig, is, { is, why: 'permission', since: Date.now(), cwd: `/srv/${'x'.repeat(200)}`, model: 'opus' });
     }
     for (const [i, text] of HOSTILE.entries()) {
       rig.join(text, text);
       if (i % 2 === 0) rig.poll(text, 1_234_567, 99);
-      if (i % 2 === 0) work(rig, text, { is: 'waiting', why: text, cwd: `/${text}`, model: text });
+      if (i % 2 === 0) putAgent(rig, text, { is: 'waiting', why: text, cwd: `/${text}`, model: text });
     }
     for (const width of colorScheme === 'light' ? [1280, 320] : [390]) {
       const opened = await open(t, rig, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true });

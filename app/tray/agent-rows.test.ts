@@ -7,7 +7,7 @@ import { computeNextChange } from './render.ts';
 const since = NOW - 12 * MINUTE;
 const WAITING: AgentState = { is: 'waiting', why: 'permission', since: NOW - 3 * MINUTE };
 
-function rowOf(agentState: AgentState, options: Parameters<typeof persona>[1] = {}): string {
+function findRow(agentState: AgentState, options: Parameters<typeof persona>[1] = {}): string {
   return text(trayModel(snapshot([persona('ada', { ...options, agentState })])).menu).find((row) =>
     row.startsWith('ada - '),
   ) as string;
@@ -27,16 +27,16 @@ describe('what an agent does, in the menu', () => {
       [{ is: 'live' }, 'ada - no unread'],
       [{ is: 'unknown', why: 'not-reported' }, 'ada - no unread'],
     ] as const) {
-      assert.equal(rowOf(state), row);
+      assert.equal(findRow(state), row);
     }
   });
 
   test('beside mail and outages both are said; what a person must do comes first', () => {
     const mail = { unread: exactly(2), urgent: exactly(1) };
-    assert.equal(rowOf(WAITING, mail), 'ada - Waits at a permission prompt, 3 min · 2 unread, 1 urgent');
-    assert.equal(rowOf({ is: 'working', since }, mail), 'ada - 2 unread, 1 urgent · Working, 12 min');
-    assert.equal(rowOf({ is: 'idle' }, { health: down(5) }), 'ada - DOWN 5 min · Idle');
-    assert.equal(rowOf({ is: 'idle' }, { muted: { is: 'forever' } }), 'ada - Idle, muted');
+    assert.equal(findRow(WAITING, mail), 'ada - Waits at a permission prompt, 3 min · 2 unread, 1 urgent');
+    assert.equal(findRow({ is: 'working', since }, mail), 'ada - 2 unread, 1 urgent · Working, 12 min');
+    assert.equal(findRow({ is: 'idle' }, { health: down(5) }), 'ada - DOWN 5 min · Idle');
+    assert.equal(findRow({ is: 'idle' }, { muted: { is: 'forever' } }), 'ada - Idle, muted');
   });
 
   test('agents that wait are above all others, also above outages and urgent mail; the icon asks, hidden ones do not count', () => {
@@ -71,7 +71,7 @@ describe('what an agent does, in the menu', () => {
     assert.match(place.trim(), /^\/srv\/work\/x+… · opus 4$/);
     assert.ok(place.length < 90);
     assert.match(
-      rowOf({ is: 'waiting', why: `a\u0007b\n${'y'.repeat(900)}` }),
+      findRow({ is: 'waiting', why: `a\u0007b\n${'y'.repeat(900)}` }),
       /^ada - Waits for you: a?b? ?y*.{0,60}…$/,
     );
   });
