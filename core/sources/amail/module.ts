@@ -18,5 +18,14 @@ export const amail = {
   listAddresses: ({ amail: { base } }) => (base === undefined ? [] : [base]),
   secrets: [TOKEN_VARIABLE],
   texts: { degraded: 'the mail server is degraded, so these numbers may be old' },
+  findPlaces: async (settings, host) => (await import('./open.ts')).findAmailPlaces(settings, host),
   open: async (settings, host) => (await import('./open.ts')).openAmail(settings, host),
+  doctor: (settings) => [
+    {
+      name: AMAIL,
+      about: ['mail'],
+      hints: [],
+      run: async (context, signal) => (await import('./doctor.node.ts')).checkAmail(settings, context, signal),
+    },
+  ],
 } as const satisfies SourceModule<AmailSettings>;

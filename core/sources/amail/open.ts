@@ -8,11 +8,11 @@ import {
 } from '../../net/index.ts';
 import { every, untilAborted } from '../../services/index.ts';
 import { findOwnHome } from '../../state/index.ts';
-import type { SourceEnvironment, SourceHost, WatchedHive, WatchedSource } from '../module.ts';
+import type { SourceEnvironment, SourceHost, SourcePlace, WatchedHive, WatchedSource } from '../module.ts';
 import { toReadOnlyFiles } from '../source-tools.ts';
 import { isListening } from './listening.node.ts';
 import { openAmailMemory } from './memory.ts';
-import { type AmailPlaces, resolveAmailPlaces } from './places.ts';
+import { type AmailPlaces, isThere, listEnvFiles, resolveAmailPlaces } from './places.ts';
 import { createMailServer, type MailServer, UNAVAILABLE } from './server.ts';
 import { AMAIL, type AmailSettings, type ServerSetting, TOKEN_VARIABLE } from './settings.ts';
 import { watchSignals } from './signals.ts';
@@ -86,6 +86,26 @@ export async function isServerThere(
   } catch {
     return false; // another program listens there
   }
+}
+
+/** Lists where a server is looked for. Another machine is not asked. */
+export async function findAmailPlaces(
+  { amail }: AmailSettings,
+  host: SourceEnvironment,
+): Promise<readonly SourcePlace[]> {
+  if (amail.is === 'off') return [];
+  const places = resolvePlaces(amail, host);
+  const { base, envFile, store, signals } = places;
+  const [firstEnvFile = ''] = listEnvFiles(amail, { env: host.env, home: findOwnHome() });
+  const isHere = /^(?:127\.|localhost$|\[::1\]$)/.test(new URL(base).hostname);
+  const answers = isHere && (await isServerThere(places, amail, host, host.stop));
+  const find = (path: string): string | null => (isThere(host.disk.files, path) ? 'there' : null);
+  return [
+    { what: 'MCP Agent Mail server', where: base, found: answers ? 'it answers' : null },
+    { what: 'its environment file', where: envFile ?? firstEnvFile, found: envFile === null ? null : 'there' },
+    { what: 'its store', where: store, found: find(store) },
+    { what: 'its signal files', where: signals, found: find(signals) },
+  ];
 }
 
 /** @param credentials null for a request that shows no token, as the first to a server that nobody knows yet */

@@ -115,7 +115,7 @@ function toDatabasePath(url: string | null, store: string, home: string): string
   return toPath(path, home) ?? join(store, path);
 }
 
-function isThere(files: Pick<Files, 'lstat'>, path: string): boolean {
+export function isThere(files: Pick<Files, 'lstat'>, path: string): boolean {
   try {
     return files.lstat(path) !== null;
   } catch {

@@ -28,7 +28,7 @@ export interface MailServerOptions {
 
 /** The four routes of a server that a watcher may call (agent-mail contract 2). One request runs at a time. */
 export interface MailServer extends AsyncDisposable {
-  /** The newest messages; null while the server is degraded and gives none. @throws Fault */
+  /** The newest messages, the same object for the same answer; null while the server is degraded and gives none. @throws Fault */
   listMail(limit: number, signal: AbortSignal): Promise<MailWindow | null>;
   /**
    * All projects, also those without mail. The Rust server answers from its store. The Python server would write into its own, so
@@ -52,9 +52,13 @@ export interface MailWindow {
 export const REQUEST_MS = 10_000;
 export const UNAVAILABLE = 503;
 const ALIVE_MS = 2000;
+/** A longer answer is not held to be compared with the next one. */
+const MOST_HELD_BYTES = 4 * 1024 * 1024;
 
 export function createMailServer({ fetcher, base, clock, log, contentChars }: MailServerOptions): MailServer {
   let last: Promise<unknown> = Promise.resolve();
+  /** An answer is parsed once for as long as it stays the same. */
+  let parsed: { readonly body: Uint8Array; readonly window: MailWindow } | null = null;
   const trouble = createTroubleLog(log);
 
   /** Begins when the request before has ended. */
@@ -84,10 +88,13 @@ export function createMailServer({ fetcher, base, clock, log, contentChars }: Ma
       try {
         const { body, status } = await get(path, signal);
         if (status === UNAVAILABLE) return null;
+        if (parsed?.window.limit === limit && Buffer.compare(parsed.body, body) === 0) return parsed.window;
         const answer = await parseUnifiedInbox(body, getName(path), { turn: turn(signal), contentChars });
         if (answer.unreadable === 0) trouble.clear(`${base}: every message can be read again`);
         else trouble.raise(`${base}: ${answer.unreadable} messages cannot be read. The others are used.`);
-        return { answer, limit };
+        const window = { answer, limit };
+        parsed = body.length > MOST_HELD_BYTES ? null : { body, window };
+        return window;
       } catch (error) {
         if (!(error instanceof Fault && error.code === 'too-large') || limit === 1) throw error;
       }

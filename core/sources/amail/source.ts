@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
 import type { LogEvidence, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
 import { createTimers, cut } from '../source-tools.ts';
-import type { MailProject } from './answer.ts';
+import type { MailProject, UnifiedInbox } from './answer.ts';
 import { createLedger, type SavedLedger, toAddress } from './ledger.ts';
 import type { MailServer } from './server.ts';
 import { AMAIL, AMAIL_PREFIX, createServerFault } from './settings.ts';
@@ -96,6 +96,7 @@ export function createAmailSource(options: AmailOptions): AmailSource {
   let unlisted: ReadonlySet<string> = new Set();
   let last: WindowOutcome | null = null;
   let current: SharedRequest | null = null;
+  let lastAnswer: UnifiedInbox | null = null;
   let largeAt = Number.NEGATIVE_INFINITY;
   let listsProjects = false;
   let hasAnswered = false;
@@ -154,10 +155,13 @@ export function createAmailSource(options: AmailOptions): AmailSource {
     if (answer.listsProjects && answer.messages.length === 0 && ledger.highest > 0)
       throw createServerFault('amail-answer', `${base}: it gives no message, though it had ${ledger.highest}`);
     if (limit >= LARGE_WINDOW || limit < USUAL_WINDOW) largeAt = clock.monotonic();
-    ledger.add(answer, limit);
+    if (answer !== lastAnswer) {
+      ledger.add(answer, limit);
+      pending = null;
+      lastAnswer = answer;
+    }
     ({ isDegraded, listsProjects } = answer);
     hasAnswered = true;
-    pending = null;
     if (listsProjects) projects = mergeProjects(projects, answer.projects);
     memory.save(toSaved());
   }
