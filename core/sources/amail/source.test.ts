@@ -365,7 +365,7 @@ function countUsedBytes(): number {
 test('amail 9: one name in two projects has two ids, and each keeps its own when the other leaves', async () => {
   await using server = await fakeAgentMail();
   server.addProject('p-one', '/srv/one');
-  server.addProject('p-two', '/home/x/two');
+  server.addProject('p-two', '/opt/two');
   for (const project of ['p-one', 'p-two']) server.addAgent('ada', project);
   server.addAgent('bo', 'p-one');
   const rig = createRig(server);
