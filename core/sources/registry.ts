@@ -1,3 +1,4 @@
+import { agmsg } from './agmsg/module.ts';
 import { amail } from './amail/module.ts';
 import { amq } from './amq/module.ts';
 import { brainclaw } from './brainclaw/module.ts';
@@ -12,4 +13,4 @@ import { kijito } from './kijito/module.ts';
  * Every source, in the order of lists. Prefixes, reserved names, settings, checks and the table of the docs derive from it, see
  * `derived.ts`. To add a source, add one row.
  */
-export const SOURCES = { kijito, claude, garden, brainclaw, daemon, amq, codex, amail, gas };
+export const SOURCES = { kijito, claude, garden, brainclaw, daemon, amq, codex, amail, gas, agmsg };
