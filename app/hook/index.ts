@@ -6,7 +6,13 @@ export {
   findPersonaDaemons,
   type HookCheck,
 } from './daemon-hooks.ts';
-export { createSessionFinder, handOverEnded, type SessionHandover, toNamedSessions } from './ended-sessions.ts';
+export {
+  createSessionFinder,
+  handOverEnded,
+  listPersonaForms,
+  type SessionHandover,
+  toNamedSessions,
+} from './ended-sessions.ts';
 export { BACKUP } from './harness-settings-file.node.ts';
 export type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
 export { createNudger, type NudgeResult, type NudgerNeeds, type NudgeWays } from './nudger.ts';
@@ -15,6 +21,7 @@ export { createPendingStamper, type StamperNeeds } from './pending-stamper.ts';
 export { CONTINUED, followPrompts, getActivityDir, noteActivity, readActivity } from './prompts.node.ts';
 export { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 export { PROBE, PROBE_ANSWER } from './script.ts';
+export { openSessionReports, reportSession, type SessionReports, watchSessionReports } from './session-reports.node.ts';
 export { findQuietMoments, PASSABLE, type Passable, type PendingWork } from './stamp-text.ts';
 export {
   type InboxLocation,

@@ -31,7 +31,7 @@ export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
     // The last three show whether one of its agents is asking its person for something.
     events: { ...EVENTS, SessionEnd: null, PermissionRequest: null, Notification: null, SubagentStop: null },
   },
-  codex: { harness: 'codex', label: 'Codex', events: EVENTS },
+  codex: { harness: 'codex', label: 'Codex', events: { ...EVENTS, PermissionRequest: null } },
 };
 
 /**

@@ -1,6 +1,12 @@
 export { checkOpener, checkUrl, type OpenerSetting } from './placeholders.ts';
-export { checkLiveness, isProcessGone, type ProcessLiveness, readStartKey } from './process-liveness.node.ts';
-export { type Pane, parseTmuxServer, type Session, type SessionAnnouncement } from './session.ts';
+export {
+  checkLiveness,
+  createLivenessCheck,
+  isProcessGone,
+  type ProcessLiveness,
+  readStartKey,
+} from './process-liveness.node.ts';
+export { type Pane, parseTmuxServer, type Session, type SessionAnnouncement, type SessionProcess } from './session.ts';
 export { createSessionOpener, type SessionOpenerNeeds } from './session-opener.node.ts';
 export { openSessionStore, type SessionStore } from './session-store.node.ts';
 export { finishWords, pasteWords, readPane } from './tmux.node.ts';

@@ -16,6 +16,28 @@ export function checkLiveness({ pid, startKey, lock }: SessionProcess, platform:
   return now === startKey ? 'live' : 'gone';
 }
 
+/**
+ * Creates a check for processes that are checked again and again. Where the start of a process is known only from another program
+ * (anywhere but Linux), it is asked for once per process.
+ */
+export function createLivenessCheck(platform: NodeJS.Platform): (runner: SessionProcess) => ProcessLiveness {
+  if (platform === 'linux') return (runner) => checkLiveness(runner, platform);
+  const found = new Map<string, ProcessLiveness>();
+  return (runner) => {
+    const { pid, startKey, lock } = runner;
+    const key = `${pid} ${startKey}`;
+    const before = found.get(key);
+    if (lock != null || before === undefined || before === 'gone') {
+      const now = checkLiveness(runner, platform);
+      found.set(key, now);
+      return now;
+    }
+    if (isRunning(pid)) return before;
+    found.delete(key);
+    return 'gone';
+  };
+}
+
 /** Returns whether the process that was announced on this machine is gone. */
 export function isProcessGone(runner: SessionProcess): boolean {
   return checkLiveness(runner, process.platform) === 'gone';

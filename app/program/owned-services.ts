@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Decisions } from '../../core/inbox/decisions/index.ts';
 import { findOwnDaemonPlaces, loadInstalledDaemons } from '../../core/link/index.ts';
+import type { PersonaId } from '../../core/model/index.ts';
 import type { Service } from '../../core/services/index.ts';
 import type { Dirs } from '../../core/state/index.ts';
 import type { InterruptionDetector } from '../../core/watcher/index.ts';
@@ -8,6 +9,7 @@ import type { Settings } from '../config/tray/index.ts';
 import { createDaemonsService } from '../daemon/daemons-service.ts';
 import { createHookInstaller } from '../hook/index.ts';
 import type { Machine } from '../host/machine.node.ts';
+import { createAgentReportsService } from '../local/agent-reports-service.ts';
 import { createHookStampsService, createNudgeService, toNudgeWays } from '../local/hook-services.ts';
 import { createQueueService } from '../local/queue-service.ts';
 import { createRelayService } from '../local/relay-service.ts';
@@ -23,6 +25,8 @@ export interface OwnedServicesOptions {
   readonly decisions: Decisions;
   readonly login: LoginStart;
   readonly interruptions: InterruptionDetector;
+  /** The persona of a source that is this session of an agent program; null for none. */
+  readonly findSessionOwner: (sessionId: string) => PersonaId | null;
 }
 
 /** What the tray process does beside watching. It writes, so it runs only while the store can be written. */
@@ -34,13 +38,14 @@ export interface OwnedServices {
 }
 
 export function createOwnedServices(options: OwnedServicesOptions, machine: Machine): OwnedServices {
-  const { settings, dirs, decisions, login, interruptions } = options;
+  const { settings, dirs, decisions, login, interruptions, findSessionOwner } = options;
   const { board, db, local, retention, copy } = options.state;
   const directory = join(dirs.state, 'daemons');
   return {
     first: [
       createQueueService({ db, local, dirs }, machine),
       createHookStampsService(db, dirs, machine),
+      createAgentReportsService({ db, dirs, board, findSessionOwner }, machine),
       createNudgeService({ db, local, dirs, ways: toNudgeWays(settings) }, machine),
     ],
     last: [

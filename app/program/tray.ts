@@ -130,7 +130,13 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   using startupBuffer = createStartupBuffer(board);
   start(quietHours, decisions.numbers, decisions);
   const owned = isWhole
-    ? createOwnedServices({ state, settings, dirs, decisions: decisions.decisions, login, interruptions }, machine)
+    ? createOwnedServices(
+        {
+          ...{ state, settings, dirs, decisions: decisions.decisions, login, interruptions },
+          findSessionOwner: sources.findSessionOwner,
+        },
+        machine,
+      )
     : null;
   start(...(owned?.first ?? []));
   start(

@@ -75,6 +75,8 @@ export interface Sources extends AsyncDisposable {
   poll(): void;
   /** The sessions of a persona that announced none. @throws Fault `exec-failed` */
   findSessions(persona: PersonaOnBoard): readonly NativeSession[];
+  /** The persona of a source that is this session of an agent program; null for none. */
+  findSessionOwner(sessionId: string): PersonaId | null;
   metrics(): readonly SourceMetric[];
   /** Lists the projects of a source. */
   projects(source: SourceName): readonly WatchedProject[];
@@ -106,6 +108,7 @@ export async function openSources(options: SourcesOptions, machine: Machine): Pr
       for (const source of all) source.poll?.();
     },
     findSessions: (persona) => all.flatMap((source) => source.findSessions?.(persona) ?? []),
+    findSessionOwner: (id) => all.map((source) => source.findSessionOwner?.(id)).find((owner) => owner != null) ?? null,
     metrics: () => all.flatMap((source) => source.metrics?.() ?? []),
     projects: (name) => opened.get(name)?.projects?.() ?? [],
     async act(name, action, params, signal) {

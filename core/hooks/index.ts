@@ -27,6 +27,17 @@ export {
   type TypingFacts,
 } from './nudge.ts';
 export {
+  advanceSessionReport,
+  combineSessionStates,
+  formatSessionReport,
+  type NotedMoment,
+  parseSessionReport,
+  type SessionFacts,
+  type SessionReport,
+  type SessionRunner,
+  toSessionState,
+} from './session-report.ts';
+export {
   AT_REST,
   advancePacing,
   computeTurnHash,

@@ -31,6 +31,9 @@ const turn = (given: Partial<HookTurn> = {}): HookTurn => ({
     isSubagent: false,
     agent: null,
     isAsking: false,
+    notification: null,
+    start: null,
+    model: null,
   },
   ...given,
 });

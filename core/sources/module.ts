@@ -167,6 +167,8 @@ export interface WatchedSource extends AsyncDisposable {
   poll?(): void;
   /** The sessions of a persona of this source, which has announced none. @throws Fault `exec-failed` */
   findSessions?(persona: PersonaOnBoard): readonly NativeSession[];
+  /** The persona of this source that is this session, by the id that its agent program gave the session; null for none. */
+  findSessionOwner?(sessionId: string): PersonaId | null;
   /** Metrics that `/metrics` shows beside those of Hivebar. */
   metrics?(): readonly SourceMetric[];
   /** Runs one of the actions of its module, with params that fit their schema. @throws Fault */

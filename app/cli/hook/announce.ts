@@ -2,9 +2,9 @@ import { isAbsolute } from 'node:path';
 import type { Io } from '../../../core/command/index.ts';
 import type { HookTurn } from '../../../core/hooks/index.ts';
 import type { Instant } from '../../../core/model/index.ts';
-import { parseTmuxServer, readStartKey, type SessionStore } from '../../open/index.ts';
-import { findHome, findLock, getSurroundings } from '../session-surroundings.node.ts';
-import { findAgentProcess } from './system.node.ts';
+import { parseTmuxServer, type SessionStore } from '../../open/index.ts';
+import { findHome, getSurroundings } from '../session-surroundings.node.ts';
+import { findRunner } from './system.node.ts';
 
 const RESUMES: Readonly<Record<string, (session: string) => readonly string[]>> = {
   claude: (session) => ['claude', '--resume', session],
@@ -24,8 +24,7 @@ export function announce(
 ): void {
   if (session === null) return;
   const { persona, harness } = agent;
-  const { cwd: workingFolder, platform } = getSurroundings();
-  const pid = findAgentProcess();
+  const { cwd: workingFolder } = getSurroundings();
   const server = env.TMUX === undefined ? null : parseTmuxServer(env.TMUX);
   const before = sessions.list(persona).find(({ id }) => id === session);
   const home = findHome(harness, env);
@@ -36,11 +35,7 @@ export function announce(
       id: session,
       cwd: cwd !== null && isAbsolute(cwd) ? cwd : workingFolder,
       pane: server === null || !env.TMUX_PANE ? null : { ...server, pane: env.TMUX_PANE },
-      runner: {
-        pid,
-        startKey: readStartKey(pid, platform),
-        lock: harness === 'codex' && home !== null ? findLock(home, session) : null,
-      },
+      runner: findRunner(harness, session, env),
       resume: before?.resume ?? resume,
       harness: home === null ? null : { name: harness, home },
     },

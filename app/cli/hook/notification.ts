@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import type { Io } from '../../../core/command/index.ts';
 import { type HookTurn, parseTurnNotification } from '../../../core/hooks/index.ts';
 import { Fault } from '../../../core/model/index.ts';
-import type { Log } from '../../../core/ports/index.ts';
+import { type Log, realClock } from '../../../core/ports/index.ts';
 import { createRealDisk, findOwnDirs, openStore } from '../../../core/state/index.ts';
-import { locateInbox, noteActivity } from '../../hook/index.ts';
+import { locateInbox, noteActivity, reportSession } from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
 import { DATABASE } from '../open-local-hive.ts';
 import { findAnnouncedPersona, findStatedPersona, formatAmbiguous, type TimeBudget } from './call.ts';
 import { createBell } from './doorbell.ts';
+import { findRunner } from './system.node.ts';
 
 const BUSY_MS = 250;
 
@@ -31,7 +32,14 @@ export async function handleNotification(
   if (turn instanceof Fault) throw turn;
   if (turn === null) return;
   const { state, run, config } = findOwnDirs({ ...env });
-  const persona = findStatedPersona(turn, env, null) ?? loadAnnouncedPersona(turn, flag, { state, config }, log);
+  const stated = findStatedPersona(turn, env, null);
+  const facts = {
+    harness: 'codex',
+    persona: stated,
+    findRunner: () => findRunner('codex', turn.session ?? '', env),
+  };
+  reportSession(run, turn, facts, realClock.now());
+  const persona = stated ?? loadAnnouncedPersona(turn, flag, { state, config }, log);
   if (persona === null) return;
   noteActivity(run, persona, turn.event);
   const { name } = locateInbox(persona, config);

@@ -16,6 +16,7 @@ import {
   noteActivity,
   PROBE,
   PROBE_ANSWER,
+  reportSession,
 } from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
 import { createLineOutput } from '../nonblocking-io.node.ts';
@@ -47,7 +48,7 @@ import {
   sanitizeText,
 } from './pending.ts';
 import { isPerson, readStdin } from './stdin.node.ts';
-import { isThere } from './system.node.ts';
+import { findRunner, isThere } from './system.node.ts';
 
 /** How much of its one second a hook may wait; the rest is for its work. */
 const WAITS_MS = 850;
@@ -83,6 +84,7 @@ async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<voi
   const turn = harness.readTurn(stdin, options.event ?? '');
   if (turn instanceof Fault) throw turn;
   const dirs = findOwnDirs({ ...io.env });
+  report(dirs.run, turn, options, io.env);
   const progress: Progress = { isDecided: false };
   try {
     await answerTurn({ options, io, log, turn, ...dirs, budget, progress });
@@ -90,6 +92,16 @@ async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<voi
     if (!progress.isDecided) await holdUndecided({ options, io, turn, state: dirs.state, budget }, error);
     throw error;
   }
+}
+
+/** Comes first, because somebody may look at a question while this hook still works. */
+function report(run: string, turn: HookTurn, { harness, persona }: HookArgs, env: Io['env']): void {
+  const facts = {
+    harness: harness.name,
+    persona: findStatedPersona(turn, env, harness.name === 'codex' ? null : persona),
+    findRunner: () => findRunner(harness.name, turn.session ?? '', env),
+  };
+  reportSession(run, turn, facts, realClock.now());
 }
 
 async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<void> {

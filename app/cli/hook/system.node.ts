@@ -1,4 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { SessionRunner } from '../../../core/hooks/index.ts';
+import { readStartKey } from '../../open/index.ts';
+import { findHome, findLock } from '../session-surroundings.node.ts';
 
 /** Returns when a file was changed, in milliseconds since the epoch; 0 when it does not exist. */
 export function readChangedAt(path: string): number {
@@ -31,7 +34,7 @@ const MOST = 6;
  * Finds the process of the session: the one that runs the hook, behind the shells that harnesses start for it. Where the system
  * does not tell the parents of a process (anywhere but Linux), it is the direct parent.
  */
-export function findAgentProcess(): number {
+function findAgentProcess(): number {
   let pid = process.ppid;
   if (process.platform !== 'linux') return pid;
   for (let n = 0; n < MOST; n += 1) {
@@ -40,6 +43,17 @@ export function findAgentProcess(): number {
     pid = candidate.parent;
   }
   return pid;
+}
+
+/** Finds the process of a session, and what tells whether the session still runs. */
+export function findRunner(
+  harness: string,
+  session: string,
+  env: Readonly<Record<string, string | undefined>>,
+): SessionRunner {
+  const pid = findAgentProcess();
+  const home = harness === 'codex' ? findHome(harness, env) : null;
+  return { pid, startKey: readStartKey(pid, process.platform), lock: home === null ? null : findLock(home, session) };
 }
 
 function readProcess(pid: number): { readonly name: string; readonly parent: number } | null {

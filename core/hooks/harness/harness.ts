@@ -87,6 +87,12 @@ export interface HookTurn {
   readonly agent: string | null;
   /** At a Notification: the agent asks its person for something, and goes on only after the answer. */
   readonly isAsking: boolean;
+  /** At a Notification: its kind; null: the harness gave none. */
+  readonly notification: string | null;
+  /** At a SessionStart: why the session begins (startup, resume, clear, compact); null: the harness does not say. */
+  readonly start: string | null;
+  /** The language model of the session; null: the harness does not say. */
+  readonly model: string | null;
 }
 
 /** Names become file names and database rows, so a longer name is ignored. */
@@ -120,6 +126,9 @@ export function parseHookTurn(harness: string, stdin: string, event: string): Ho
     isSubagent: parseText(input.agent_id, LONGEST_NAME) !== null,
     agent: parseText(input.agent_id, LONGEST_NAME),
     isAsking: known === 'Notification' && isAsking(input),
+    notification: known === 'Notification' ? findNotification(input) : null,
+    start: known === 'SessionStart' ? parseText(input.source, LONGEST_NAME) : null,
+    model: parseText(input.model, LONGEST_NAME),
   };
 }
 
@@ -137,12 +146,15 @@ function parseTool({ tool_name, tool_input }: Readonly<Record<string, unknown>>)
 /** Notifications of Claude Code about an agent that is idle or done. Every other notification counts as a question. */
 const RESTS: ReadonlySet<unknown> = new Set(['idle_prompt', 'agent_completed', 'auth_success']);
 
-function isAsking({ notification_type, message }: Readonly<Record<string, unknown>>): boolean {
-  // Older versions send no type.
-  return !(
-    RESTS.has(notification_type) ||
-    (notification_type === undefined && message === 'Claude is waiting for your input')
-  );
+function isAsking(input: Readonly<Record<string, unknown>>): boolean {
+  return !RESTS.has(findNotification(input));
+}
+
+/** Older versions send no type. */
+function findNotification({ notification_type, message }: Readonly<Record<string, unknown>>): string | null {
+  if (notification_type !== undefined) return parseText(notification_type, LONGEST_NAME);
+  if (message === 'Claude is waiting for your input') return 'idle_prompt';
+  return typeof message === 'string' && message.includes('permission') ? 'permission_prompt' : null;
 }
 
 function parseObject(stdin: string): Readonly<Record<string, unknown>> | null {

@@ -23,6 +23,7 @@ describe('what a harness says', () => {
       ...{ event: 'Stop', session: 's', cwd: '/tmp', id: 't', transcript: '/tmp/t.jsonl' },
       ...{ persona: null, stopHookActive: true },
       ...{ lastMessage: 'done', failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
+      ...{ notification: null, start: null, model: null },
     });
   });
 
@@ -31,6 +32,7 @@ describe('what a harness says', () => {
     assert.deepEqual(turn, {
       ...{ event: 'Stop', session: null, cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
       ...{ lastMessage: null, failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
+      ...{ notification: null, start: null, model: null },
     });
   });
 
