@@ -36,3 +36,21 @@ test('an id that is an option, or breaks a line, is given to nobody', () => {
     assert.throws(() => toCitizenSession('garden-x', record('codex', id), 'gone'), { code: 'exec-failed' });
   }
 });
+
+test('a session in a pane of tmux is shown there, and nothing else is taken for a pane', () => {
+  const native = { persona: 'claude-1', id: 's', cwd: '/fields/river', resume: null } as const;
+  const server = '/tmp/tmux-0/default,123,0';
+  const pane = { socket: '/tmp/tmux-0/default', serverPid: 123, pane: '%7' };
+  const session = toSession({ ...native, tmux: { server, pane: '%7' } });
+  assert.deepEqual(choosePlan([session], { is: 'auto' }, () => 'unknown').steps, [
+    { is: 'tmux', pane },
+    { is: 'attach', pane, terminal: null },
+    { is: 'page' },
+  ]);
+  for (const tmux of [
+    { server, pane: 'in-process' },
+    { server, pane: '%7; kill-server' },
+    { server: 'x', pane: '%7' },
+  ])
+    assert.equal(toSession({ ...native, tmux }).pane, null);
+});

@@ -23,7 +23,7 @@ import type {
 } from '../../core/sources/module.ts';
 import type { Settings, SettingsFile } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.node.ts';
-import type { Session } from '../open/index.ts';
+import { parseTmuxServer, type Session } from '../open/index.ts';
 import { readVersion } from '../package.node.ts';
 import type { HiveWatchers } from './hive-watchers.ts';
 
@@ -166,6 +166,9 @@ export function hideSecrets(machine: Machine, except: readonly string[] = []): M
 const NO_PROCESS = { pid: 2 ** 30, startKey: 'none' };
 
 /** Converts a session that another system keeps to the form of an announced one. */
-export function toSession({ persona, id, cwd, resume }: NativeSession): Session {
-  return { persona, id, cwd, resume, pane: null, runner: NO_PROCESS, announcedAt: 0, endedAt: 0 };
+export function toSession({ persona, id, cwd, resume, tmux }: NativeSession): Session {
+  const server = tmux === undefined ? null : parseTmuxServer(tmux.server);
+  const pane =
+    tmux === undefined || server === null || !/^%\d{1,9}$/.test(tmux.pane) ? null : { ...server, pane: tmux.pane };
+  return { persona, id, cwd, resume, pane, runner: NO_PROCESS, announcedAt: 0, endedAt: 0 };
 }

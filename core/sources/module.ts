@@ -191,6 +191,8 @@ export interface NativeSession {
   readonly cwd: string;
   /** The arguments that resume the session; null when it cannot be resumed. */
   readonly resume: readonly string[] | null;
+  /** The pane of tmux that shows it: the value of its variable TMUX, and a pane id. Absent where there is none, or none is known. */
+  readonly tmux?: { readonly server: string; readonly pane: string };
 }
 
 /** One metric in the text format of Prometheus. */

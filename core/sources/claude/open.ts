@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { findOwnHome, findWorkFolder } from '../../state/index.ts';
 import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { createConfigDirectory } from './directory.ts';
-import { readProcess } from './read/index.ts';
+import { readEnvironment, readProcess } from './read/index.ts';
 import { toPersonaId } from './roster.ts';
 import { CLAUDE, CLAUDE_PREFIX, type ClaudeSettings } from './settings.ts';
 import { createClaudeSource } from './source.ts';
@@ -45,11 +45,21 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
       const session = entry?.session ?? null;
       if (entry === null || session === null) return [];
       const { sessionId, cwd } = session.file;
-      const resume = session.goneAt === null ? null : ['claude', '--resume', sessionId];
-      return [{ persona: toPersonaId(entry.address), id: sessionId, cwd, resume }];
+      const isAlive = session.goneAt === null;
+      const resume = isAlive ? null : ['claude', '--resume', sessionId];
+      const tmux = isAlive ? findPane(session.file.pid, entry.member?.tmuxPaneId ?? null) : null;
+      return [{ persona: toPersonaId(entry.address), id: sessionId, cwd, resume, ...(tmux === null ? {} : { tmux }) }];
     },
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** The pane of a session that runs in tmux, which its process has in its environment. A member of a team may have a pane of its own. */
+function findPane(pid: number, ownPane: string | null): NonNullable<NativeSession['tmux']> | null {
+  const variables = readEnvironment(pid);
+  const server = variables.get('TMUX');
+  const pane = ownPane?.startsWith('%') ? ownPane : variables.get('TMUX_PANE');
+  return server === undefined || pane === undefined ? null : { server, pane };
 }
 
 /** Lists the config directories, and how many sessions live in each. */
