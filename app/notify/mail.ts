@@ -1,5 +1,4 @@
-import { readMailExtras } from '../../core/board/index.ts';
-import { type Event, isMail, type MailEvent } from '../../core/events/index.ts';
+import { type Event, isMail, type MailEvent, readMailExtras } from '../../core/events/index.ts';
 import { type Count, exactly, type Instant, isSameCount } from '../../core/model/index.ts';
 import { type NotificationKey, toMailKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isPressing, type OpenDecision, type Until } from '../../core/board/index.ts';
 import { exactly, type Instant } from '../../core/model/index.ts';
 import { createDecision, Scene } from '../../test/kit/notify-scene.ts';
-import { type Notification, type NotificationKey, toDecisionKey, toOutageKey } from './channels/index.ts';
+import { type Notification, type NotificationKey, toDecisionKey, toOutageKey, toWaitKey } from './channels/index.ts';
 import type { PolicyInput } from './policy.ts';
 import { NOTIFY_RULES } from './state.ts';
 
@@ -13,6 +13,8 @@ type Is =
   | 'urgent'
   | 'ask'
   | 'answer'
+  | 'stop'
+  | 'go'
   | 'read'
   | 'down'
   | 'up'
@@ -50,6 +52,8 @@ const EVENTS = [
   move(2, 3, 'read'),
   move(3, 5, 'ask'),
   move(2, 20, 'answer'),
+  move(3, 3, 'stop'),
+  move(2, 2, 'go'),
   move(3, 1, 'down'),
   move(3, 1, 'up'),
   move(1, 60, 'pause', 'quiet', 'mute'),
@@ -73,6 +77,9 @@ class CheckedScene extends Scene {
   #lastDecision = 0;
   readonly #shownDecisions = new Set<number>();
   readonly #ownBanners: Instant[] = [];
+  /** Since when each agent waits for a person, and those of which a person was told. */
+  readonly waits = new Map<string, Instant>();
+  readonly #shownWaits = new Set<string>();
   readonly #mailAt = new Map<NotificationKey, Instant>();
   /** Each first word of an outage and each recovery. */
   readonly edges: string[] = [];
@@ -99,6 +106,14 @@ class CheckedScene extends Scene {
       case 'answer':
         this.open = this.open.filter((_, i) => i % (n + 1) !== 0);
         this.ask(...this.open);
+        break;
+      case 'stop':
+        if (!this.waits.has(p)) this.waits.set(p, this.at);
+        this.reportAgent(p);
+        break;
+      case 'go':
+        this.waits.delete(p);
+        this.agent(p, n === 0 ? { is: 'gone', why: 'ended' } : { is: 'working', since: this.at });
         break;
       case 'read':
         if (isDown) break;
@@ -160,9 +175,18 @@ class CheckedScene extends Scene {
         if (cause !== undefined) this.broken_.set(p, cause);
         this.join(p);
         this.forgetHealth(p);
+        this.#shownWaits.delete(`${p} ${this.waits.get(p)}`);
+        this.reportAgent(p);
       }
     }
     this.#quietEnds();
+  }
+
+  /** Says what the agent does, as the board does: at first that nothing is known. */
+  reportAgent(p: string): void {
+    const since = this.waits.get(p);
+    if (since === undefined) this.agent(p, { is: 'idle' });
+    else this.agent(p, { is: 'waiting', why: 'permission', since });
   }
 
   /** Everybody may be told of everything, and the desktop works. */
@@ -196,7 +220,11 @@ class CheckedScene extends Scene {
     for (const p of this.hidden) this.hide(p);
     this.join(...PERSONAS);
     this.ask(...this.open);
-    for (const p of PERSONAS) this.forgetHealth(p);
+    for (const p of PERSONAS) {
+      this.forgetHealth(p);
+      this.agent(p, { is: 'unknown', why: 'not-reported' });
+      this.reportAgent(p);
+    }
   }
 
   desktopDrops(): void {
@@ -258,6 +286,24 @@ class CheckedScene extends Scene {
     this.#ownBanners.push(this.at);
   }
 
+  #checkWait({ key, body }: Notification): void {
+    const about = Object.values(this.state.asks).filter(
+      (ask) => ask.kind === 'wait' && ask.announceState === 'handed' && (key === 'waits') === (ask.banner === 'crowd'),
+    );
+    const named = key === 'waits' ? about : about.filter((ask) => ask.key === key);
+    assert.ok(named.length > 0, 'nothing is told again');
+    for (const { persona } of named) {
+      assert.ok(this.waits.has(persona), 'it waits');
+      assert.ok(!this.#isHushed(persona), 'nothing for muted or hidden personas');
+      const wait = `${persona} ${this.waits.get(persona)}`;
+      assert.ok(!this.#shownWaits.has(wait), 'it was not shown before');
+      this.#shownWaits.add(wait);
+    }
+    if (key === 'waits') {
+      for (const p of PERSONAS) if (this.#isHushed(p)) assert.doesNotMatch(body, new RegExp(`\\b${p}\\b`));
+    }
+  }
+
   #until(choice: number, seconds: number): Until {
     if (choice === 0) return { is: 'forever' };
     return choice === 1 ? NEVER : { is: 'at', at: this.at + seconds * 1000 };
@@ -274,11 +320,12 @@ class CheckedScene extends Scene {
   #check(banner: Notification): void {
     assert.ok(!this.#lasts(this.paused), 'nothing is shown while paused');
     if (this.#lasts(this.quietUntil)) {
-      const may = banner.is === 'mail' || banner.is === 'decision';
+      const may = banner.is === 'mail' || banner.is === 'decision' || banner.is === 'wait';
       assert.ok(may && this.rules.urgentBreaksQuiet, 'in quiet hours at most what is urgent');
       if (banner.is === 'mail') assert.match(banner.title, /urgent/);
     }
     if (banner.is === 'decision') this.#checkDecision(banner);
+    else if (banner.is === 'wait') this.#checkWait(banner);
     else if (banner.is === 'mail') this.#checkMail(banner);
     else this.#checkEdge(banner);
   }
@@ -365,6 +412,13 @@ for (const urgentBreaksQuiet of [false, true]) {
           if (is === 'decision' && key !== 'decisions') assert.ok(open.includes(key as (typeof open)[number]), key);
         }
         if (open.length === 0) assert.ok(!scene.screen.has('decisions'), 'what was answered is gone');
+        assert.deepEqual(
+          new Set(Object.keys(scene.state.announcedWaits)),
+          new Set([...scene.waits.keys()].map(toWaitKey)),
+          'whoever may be told of a wait is, and what is over is forgotten',
+        );
+        for (const p of PERSONAS) if (!scene.waits.has(p)) assert.ok(!scene.screen.has(toWaitKey(p)), `${p} went on`);
+        if (scene.waits.size === 0) assert.ok(!scene.screen.has('waits'), 'all went on');
         const before = scene.transcript.length;
         scene.wait(10_000);
         assert.equal(scene.transcript.length, before, 'and then there is silence');

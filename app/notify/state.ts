@@ -1,4 +1,5 @@
-import type { MailExtras, OpenDecision, Until } from '../../core/board/index.ts';
+import type { OpenDecision, Until } from '../../core/board/index.ts';
+import type { MailExtras } from '../../core/events/index.ts';
 import type { Count, Instant, PersonaId, Scope, SourceId } from '../../core/model/index.ts';
 import type { NotificationKey } from './channels/index.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Board, type Fact, readMailExtras } from '../../core/board/index.ts';
-import { type Event, isMail } from '../../core/events/index.ts';
+import type { Board, Fact } from '../../core/board/index.ts';
+import { type Event, isMail, readMailExtras } from '../../core/events/index.ts';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { NativeSession, PersonaOnBoard } from '../../core/sources/module.ts';
 import type { Database } from '../../core/state/index.ts';

@@ -8,7 +8,6 @@ export {
   type HiveView,
   isPressing,
   isSameValue,
-  type MailExtras,
   type MessagePreview,
   NOTHING_REPORTED,
   type OpenDecision,
@@ -16,7 +15,6 @@ export {
   type PersonaView,
   type ProjectView,
   type ReportedValues,
-  readMailExtras,
   type Snapshot,
   type Until,
 } from './snapshot.ts';

@@ -1,4 +1,4 @@
-import { type Event, isMail, type MailEvent } from '../events/index.ts';
+import { type Event, isMail, readMailExtras } from '../events/index.ts';
 import type { ErrorClass, Fsm, Taxonomy } from '../link/index.ts';
 import {
   type AgentState,
@@ -179,26 +179,7 @@ export interface MessagePreview {
 /** The number of messages that are kept per persona. */
 const MOST = 5;
 const FROM_CHARS = 100;
-const SUBJECT_CHARS = 200;
 const TEXT_CHARS = 300;
-/** A longer link is left out: a part of it would lead elsewhere. */
-const LINK_CHARS = 2000;
-
-/** The keys of an event that any source may set for the surfaces, as the event has them. */
-export interface MailExtras {
-  readonly subject: string;
-  readonly link: string | null;
-}
-
-/** Reads `subject` and `link` of an event. A value of another kind counts as none. */
-export function readMailExtras(event: MailEvent): MailExtras {
-  const { subject, link } = event as MailEvent & { readonly subject?: unknown; readonly link?: unknown };
-  return {
-    subject: typeof subject === 'string' ? subject.slice(0, SUBJECT_CHARS) : '',
-    link: typeof link === 'string' && link !== '' && link.length <= LINK_CHARS ? link : null,
-  };
-}
-
 /** Returns the newest messages after these events were delivered, newest first. */
 export function addMessages(before: readonly MessagePreview[], events: readonly Event[]): readonly MessagePreview[] {
   const messages = [...before];

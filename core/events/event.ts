@@ -262,3 +262,22 @@ export function toEmissionTime({ wall, monotonic, boottime }: ClockReading): Emi
     ...(isDefect && { clock_defect: { boottime: boottime.seconds, src: boottime.src } }),
   };
 }
+
+const SUBJECT_CHARS = 200;
+/** A longer link is left out: a part of it would lead elsewhere. */
+const LINK_CHARS = 2000;
+
+/** The keys of an event that any source may set for the surfaces, as the event has them. */
+export interface MailExtras {
+  readonly subject: string;
+  readonly link: string | null;
+}
+
+/** Reads `subject` and `link` of an event. A value of another kind counts as none. */
+export function readMailExtras(event: MailEvent): MailExtras {
+  const { subject, link } = event as MailEvent & { readonly subject?: unknown; readonly link?: unknown };
+  return {
+    subject: typeof subject === 'string' ? subject.slice(0, SUBJECT_CHARS) : '',
+    link: typeof link === 'string' && link !== '' && link.length <= LINK_CHARS ? link : null,
+  };
+}

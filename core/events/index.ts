@@ -9,6 +9,8 @@ export {
   isAboutAgent,
   isMail,
   type MailEvent,
+  type MailExtras,
+  readMailExtras,
   toChangeEventId,
   toMailEventId,
   toOtherEventId,

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { type Event, type EventFollower, type FollowedLine, isMail, openFollower } from '../../../core/events/index.ts';
+import {
+  type Event,
+  type EventFollower,
+  type FollowedLine,
+  isMail,
+  openFollower,
+  readMailExtras,
+} from '../../../core/events/index.ts';
 import type { Item } from '../../../core/inbox/index.ts';
 import { type Instant, parseIso } from '../../../core/model/index.ts';
 import { type Log, realFiles } from '../../../core/ports/index.ts';
@@ -100,7 +107,7 @@ function begin(
 
 const COVERED_FIELDS: ReadonlySet<string> = new Set([
   ...['event', 'source', 'ts', 'id', 'from', 'created', 'persona', 'content', 'event_id', 'wake_class', 'self'],
-  ...['nonce', 'emitted', 'origin'],
+  ...['nonce', 'emitted', 'origin', 'subject'],
 ]);
 
 /** Converts an event to an item for the frame. A time that cannot be parsed is not guessed. */
@@ -109,7 +116,9 @@ function toItem(event: Event, persona: string, now: Instant): Item {
   const base = createBlank(persona, createdAt ?? now);
   const otherFields = Object.fromEntries(Object.entries(event).filter(([key]) => !COVERED_FIELDS.has(key)));
   if (isMail(event)) {
-    const text = event.content ?? 'new mail; its text is in the inbox of its own system';
+    const { subject } = readMailExtras(event);
+    const body = event.content ?? 'new mail; its text is in the inbox of its own system';
+    const text = subject === '' ? body : `${subject}: ${body}`;
     const content = event.event === 'new' ? text : `${event.event} ${JSON.stringify(otherFields)}: ${text}`; // names the work
     return {
       ...base,
