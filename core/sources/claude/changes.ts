@@ -9,15 +9,13 @@ interface ChangesOptions {
   readonly statOnly: boolean;
   /** Runs `read` very soon, once for all requests with the same key, and then lists anew who is there. */
   readonly soon: (key: string, read: () => void) => void;
-  /** Called after an inbox was read. */
-  readonly wakeBox: (team: string, name: string) => void;
 }
 
 /**
  * Watches a config directory, `sessions/`, `teams/`, each team and its inboxes. What changed is read at once, because a message is
  * taken within 200 ms (contract 3). Locks and files that are being written are ignored.
  */
-export function watchConfigDirectory({ store, clock, statOnly, soon, wakeBox }: ChangesOptions): Disposable {
+export function watchConfigDirectory({ store, clock, statOnly, soon }: ChangesOptions): Disposable {
   const { root } = store;
   const [sessions, teams] = [join(root, 'sessions'), join(root, 'teams')];
   const directories = watchDirectories({ clock, statOnly });
@@ -88,11 +86,7 @@ export function watchConfigDirectory({ store, clock, statOnly, soon, wakeBox }: 
           soon(`${root} team ${name}`, () => store.readTeam(name));
           return;
         }
-        for (const box of toBoxName(file))
-          soon(`${root} box ${name} ${box}`, () => {
-            store.readBox(name, box);
-            wakeBox(name, box);
-          });
+        for (const box of toBoxName(file)) soon(`${root} box ${name} ${box}`, () => store.readBox(name, box));
       },
       'deaf',
     );

@@ -5,17 +5,23 @@ import type { Clock } from '../../ports/index.ts';
 import type { StoreDefect } from '../source-tools.ts';
 import { createMailLog, type MailLog } from './mail-log.ts';
 import {
+  findTranscriptEnd,
   isSessionFileName,
   listNames,
   parseSessionFile,
   parseTeamConfig,
   type ReadCalls,
   type ReadProcess,
+  readLastModel,
+  readTranscript,
   readWhole,
   type SessionFile,
   type TeamConfig,
+  type TranscriptMessage,
+  type TranscriptPosition,
+  tryStat,
 } from './read/index.ts';
-import { createTeamInbox, type TeamInbox, type TextRules, updateTeamInbox } from './team-inbox.ts';
+import { createTeamInbox, noteLateMessage, type TeamInbox, type TextRules, updateTeamInbox } from './team-inbox.ts';
 import { cleanText } from './texts.ts';
 
 /** A session that was seen alive. */
@@ -27,6 +33,16 @@ export interface LiveSession {
   readonly goneAt: { readonly instant: number; readonly monotonic: number } | null;
   /** What it waits for. */
   readonly waits: MailLog;
+  /** What other sessions sent to it, and mail of a team that is gone. */
+  readonly mail: MailLog;
+  /** The model that answered last; null: none is known. */
+  model: string | null;
+  /** Its transcript and those of its members, by path, as far as they were read. */
+  readonly transcripts: Map<string, TranscriptPosition | null>;
+  /** Where its transcript was found in a folder of another name, and when to look for it again, on the monotonic clock. */
+  readonly search: { found: string | null; nextAt: number };
+  /** Rises whenever mail of it came from a transcript. */
+  revision: number;
 }
 
 /** A team directory. */
@@ -72,14 +88,20 @@ export interface ConfigDirectory {
   /** Reads one team again: its members and all of its inboxes. */
   readTeam(name: string): void;
   readBox(team: string, inbox: string): void;
+  /** Reads what is new in the transcripts of a session and of its members. @returns whether there is more to read now */
+  readTranscripts(sessionId: string): boolean;
   /** Finds out whether the process of a session ended. */
   checkProcess(sessionId: string): void;
   /** Forgets what went away a while ago. */
   forgetOld(): void;
 }
 
+/** The lead of a team has this name in it. */
+export const LEAD = 'team-lead';
 /** How long a thing that went away stays on the board. */
 export const RETENTION_MS = 300_000;
+/** How often all folders are searched for a transcript that is not where it should be. */
+const SEARCH_EVERY_MS = 60_000;
 const MOST_SESSION_BYTES = 64 * 1024;
 const MOST_CONFIG_BYTES = 4 * 1024 * 1024;
 
@@ -146,9 +168,17 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       return;
     }
     orphanFiles.delete(filename);
-    const waits = sessions.get(file.sessionId)?.waits ?? createMailLog();
-    noteWait(waits, file);
-    sessions.set(file.sessionId, { filename, file, goneAt: null, waits });
+    const before = sessions.get(file.sessionId);
+    const memory = before ?? {
+      waits: createMailLog(),
+      mail: createMailLog(),
+      model: null,
+      transcripts: new Map(),
+      search: { found: null, nextAt: 0 },
+      revision: 0,
+    };
+    noteWait(memory.waits, file);
+    sessions.set(file.sessionId, { ...memory, filename, file, goneAt: null });
   }
 
   function isAlive({ pid, procStart }: SessionFile): boolean {
@@ -167,6 +197,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       content: texts.contentChars === null ? null : why,
       extra: { wait: true, session: file.sessionId },
       since: clock.monotonic(),
+      sinceAt: file.statusUpdatedAt ?? clock.now(),
     });
   }
 
@@ -206,7 +237,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       teamDefects.delete(name);
       known.goneAt = clock.monotonic();
       revision += 1;
-      for (const box of known.boxes.values()) box.log.end('gone', () => true);
+      for (const [box, { log }] of known.boxes) if (log.end('gone', () => true)) noteChange(box, known);
       return;
     }
     const team: Team = known ?? { name, config: null, boxes: new Map(), goneAt: null };
@@ -224,7 +255,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       readBox(name, box);
       const isMember = team.config?.members.some((member) => hasInboxName(box, member.name)) ?? true;
       // An inbox that is not there may be on its way. One whose member left is not.
-      if (!boxNames.has(box) && !isMember && team.boxes.get(box)?.log.end('gone', () => true)) revision += 1;
+      if (!boxNames.has(box) && !isMember && team.boxes.get(box)?.log.end('gone', () => true)) noteChange(box, team);
     }
   }
 
@@ -256,9 +287,92 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     if (updateTeamInbox(box, files, clock, texts)) revision += 1;
   }
 
-  function noteBoxTrouble(box: TeamInbox, why: string): void {
-    box.trouble = { why, since: box.trouble?.since ?? clock.monotonic() };
+  /**
+   * Where the program keeps the transcript of a session: in a folder that is named after its own. Where there is none, the id is
+   * looked for in all folders, now and then.
+   */
+  function findTranscript(session: LiveSession): string {
+    const { cwd, sessionId } = session.file;
+    const projects = join(root, 'projects');
+    const folder = cwd.replaceAll(/[^\dA-Za-z]/g, '-');
+    const own = join(projects, folder, `${sessionId}.jsonl`);
+    const { found } = session.search;
+    if (found !== null) return found;
+    const now = clock.monotonic();
+    if (now < session.search.nextAt || tryStat(files, join(projects, folder)) !== null) return own;
+    session.search.nextAt = now + SEARCH_EVERY_MS;
+    const listed = listNames(files, projects);
+    const paths = listed.is === 'names' ? listed.names.map((name) => join(projects, name, `${sessionId}.jsonl`)) : [];
+    session.search.found = paths.find((path) => tryStat(files, path) !== null) ?? null;
+    return session.search.found ?? own;
+  }
+
+  function readTranscripts(sessionId: string): boolean {
+    const session = sessions.get(sessionId);
+    if (session === undefined) return false;
+    const path = findTranscript(session);
+    const leads = [...teams.values()].filter(({ config }) => config?.leadSessionId === sessionId);
+    const read = (file: string, inbox: string): boolean => {
+      const position = openTranscript(session, file);
+      if (position === null) return false;
+      const { messages, model, hasMore } = readTranscript(files, file, position);
+      if (inbox === LEAD && model !== null) session.model = model;
+      for (const message of messages) noteMessage(session, leads, inbox, message);
+      return hasMore;
+    };
+    let hasMore = read(path, LEAD);
+    if (leads.length === 0) return hasMore;
+    const folder = join(path.slice(0, -'.jsonl'.length), 'subagents');
+    const listed = listNames(files, folder);
+    const isFirst = !session.transcripts.has(folder);
+    session.transcripts.set(folder, null);
+    for (const name of listed.is === 'names' ? listed.names : []) {
+      const [, member] = /^agent-a(.+)-[\da-f]+\.jsonl$/.exec(name) ?? [];
+      if (member === undefined) continue;
+      const file = join(folder, name);
+      // One that comes later is read from its beginning.
+      if (!isFirst && !session.transcripts.has(file)) session.transcripts.set(file, { offset: 0, isInLongLine: false });
+      if (read(file, member)) hasMore = true;
+    }
+    return hasMore;
+  }
+
+  /** What is in a transcript when it is first seen is from before. One that was not there yet is read from its beginning. */
+  function openTranscript({ transcripts, ...session }: LiveSession, path: string): TranscriptPosition | null {
+    const known = transcripts.get(path);
+    if (known != null) return known;
+    const end = findTranscriptEnd(files, path);
+    const position = end !== null && known === null ? { ...end, offset: 0 } : end;
+    if (known === undefined && end !== null) {
+      const own = sessions.get(session.file.sessionId);
+      if (own !== undefined) own.model ??= readLastModel(files, path);
+    }
+    transcripts.set(path, position);
+    return position;
+  }
+
+  function noteMessage(session: LiveSession, leads: readonly Team[], inbox: string, message: TranscriptMessage): void {
+    const boxes = leads.flatMap((team) => [...team.boxes].filter(([name]) => hasInboxName(name, inbox)));
+    const [, box = null] = message.is === 'team' ? (boxes[0] ?? []) : [];
+    // What was seen in the file must be noted before what the transcript says of it.
+    if (box !== null) readBox(box.team, box.name);
+    if (!noteLateMessage(message, box, box?.log ?? session.mail, clock, texts)) return;
+    session.revision += 1;
     revision += 1;
+  }
+
+  function noteChange(name: string, { boxes }: Team): void {
+    const box = boxes.get(name);
+    if (box !== undefined) box.revision += 1;
+    revision += 1;
+  }
+
+  function noteBoxTrouble(box: TeamInbox, why: string): void {
+    if (box.trouble?.why !== why) {
+      box.revision += 1;
+      revision += 1;
+    }
+    box.trouble = { why, since: box.trouble?.since ?? clock.monotonic() };
   }
 
   return {
@@ -289,6 +403,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     scanTeams,
     readTeam,
     readBox,
+    readTranscripts,
     checkProcess(sessionId) {
       const session = sessions.get(sessionId);
       if (session !== undefined && session.goneAt === null && !isAlive(session.file)) end(session);

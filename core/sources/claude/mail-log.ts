@@ -1,4 +1,4 @@
-import type { ChangeName, Extra, MailName } from '../../model/index.ts';
+import type { ChangeName, Extra, Instant, MailName } from '../../model/index.ts';
 import type { Checkpoint, SetItem } from '../source.ts';
 
 /** A message, a question or a wait, from when it is first seen until its end is delivered. */
@@ -14,8 +14,9 @@ export interface MailEntry {
   readonly isUrgent: boolean;
   /** Not before this time, on the monotonic clock, it is delivered while it is unread. */
   readonly quietUntil: number;
-  /** When it began to wait, on the monotonic clock. */
+  /** When it began to wait: on the monotonic clock, and by the clock on the wall. */
   readonly since: number;
+  readonly sinceAt: Instant;
 }
 
 /** `read`: it was taken. `gone`: its inbox went away. `cleared`: the session waits no more. */

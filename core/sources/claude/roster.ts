@@ -1,5 +1,5 @@
 import type { PersonaId } from '../../model/index.ts';
-import { type ConfigDirectory, hasInboxName, type LiveSession } from './directory.ts';
+import { type ConfigDirectory, hasInboxName, LEAD, type LiveSession } from './directory.ts';
 import type { MailLog } from './mail-log.ts';
 import type { TeamMember } from './read/index.ts';
 import { CLAUDE_PREFIX } from './settings.ts';
@@ -18,6 +18,8 @@ export interface Entry {
   readonly boxes: readonly TeamInbox[];
   readonly member: TeamMember | null;
   readonly logs: readonly MailLog[];
+  /** Differs when anything in its inboxes changed. */
+  readonly revision: number;
 }
 
 /** The personas of all config directories. */
@@ -26,9 +28,6 @@ export interface Roster {
   /** Sessions that a persona announced, and which that is. They are no personas of this source. */
   readonly announced: readonly { readonly session: LiveSession; readonly persona: PersonaId }[];
 }
-
-/** The lead of a team has this name in it. */
-const LEAD = 'team-lead';
 
 /**
  * Lists who is there: each session that nobody announced, each member of a team whose lead lives, and each inbox with mail that
@@ -45,12 +44,13 @@ export function listRoster(
   const holders = new Set<string>();
   const names = new Map([...addresses].map(([key, address]) => [address, key]));
 
-  const add = (key: string, name: string, entry: Omit<Entry, 'address'>): void => {
+  const add = (key: string, name: string, entry: Omit<Entry, 'address' | 'revision'>): void => {
     holders.add(key);
-    const address = addresses.get(key) ?? (names.has(name) ? `${name}-${toHash(key)}` : name);
+    const address = addresses.get(key) ?? (names.has(name) ? `${name}-${toHash(key).slice(0, 6)}` : name);
     addresses.set(key, address);
     names.set(address, key);
-    byAddress.set(address, { ...entry, address });
+    const revision = entry.boxes.reduce((sum, box) => sum + box.revision, entry.session?.revision ?? 0);
+    byAddress.set(address, { ...entry, address, revision });
   };
 
   for (const directory of directories) {
@@ -96,7 +96,7 @@ export function listRoster(
     for (const [id, session] of sessions) {
       if (!listedSessions.has(id)) continue;
       const boxes = boxesOfLead.get(id) ?? [];
-      const logs = [session.waits, ...boxes.map(({ log }) => log)];
+      const logs = [session.waits, session.mail, ...boxes.map(({ log }) => log)];
       const label = formatSessionLabel(session);
       add(JSON.stringify([root, id]), id.slice(0, 8), {
         ...{ label, directory, session, isSession: true, boxes, member: null, logs },

@@ -6,7 +6,7 @@ import { every, whileNeeded } from '../../services/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { Checkpoint, Persona, PollResult, Source } from '../source.ts';
 import { createDefectLog, createTimers, toReadOnlyFiles } from '../source-tools.ts';
-import { findAgentState } from './agent-state.ts';
+import { findAgentState, findStallTime } from './agent-state.ts';
 import { watchConfigDirectory } from './changes.ts';
 import { type ConfigDirectory, createConfigDirectory, WAIT } from './directory.ts';
 import { type Fate, readLogs } from './mail-log.ts';
@@ -49,6 +49,8 @@ const SWEEP_MS = 10_000;
 const ANNOUNCED_WITHIN_MS = 3000;
 const ASK_EVERY_MS = 300;
 const WAKE_AFTER_MS = 2;
+/** How soon a transcript is read on that grew by more than is read at once. */
+const MORE_AFTER_MS = 250;
 
 export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
   const { clock, log, readProcess, contentChars, put } = options;
@@ -66,6 +68,12 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
   const asking = whileNeeded({
     ...{ name: 'announcements', ms: ASK_EVERY_MS, clock, round: askYoung },
     isNeeded: () => young.size > 0,
+  });
+  /** Sessions whose transcripts grew by more than is read at once. */
+  const behind = new Set<string>();
+  const reading = whileNeeded({
+    ...{ name: 'transcripts', ms: MORE_AFTER_MS, clock, round: readOn },
+    isNeeded: () => behind.size > 0,
   });
   const sweeps = every({ name: 'sweep', ms: SWEEP_MS, firstMs: SWEEP_MS, clock, round: sweep });
   /** What was reported last of the session of each persona. */
@@ -129,10 +137,7 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
 
   function isSameEntry(a: Entry, b: Entry): boolean {
     return (
-      a.label === b.label &&
-      a.session === b.session &&
-      a.boxes.length === b.boxes.length &&
-      a.boxes.every((box, i) => box === b.boxes[i])
+      a.label === b.label && a.session === b.session && a.revision === b.revision && a.boxes.length === b.boxes.length
     );
   }
 
@@ -141,7 +146,7 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
     if (put === undefined) return;
     const states = new Map<PersonaId, AgentState>();
     for (const { session, persona } of roster.announced) {
-      const state = findAgentState(session, [], clock);
+      const state = findAgentState({ session, isSession: true, member: null, boxes: [] }, clock);
       const other = states.get(persona);
       const isBetter =
         other === undefined || other.is === 'gone' || (state.is !== 'gone' && (state.since ?? 0) > (other.since ?? 0));
@@ -204,13 +209,11 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       };
     }
     throwIfUnreadable(persona, entry);
-    if (wakes !== null && hasMore) wakeIn(WAKE_AFTER_MS, persona.address);
-    if (wakes !== null && againAt !== null) wakeIn(againAt - now, persona.address);
-    const agentState = findAgentState(
-      entry.session,
-      entry.isSession ? entry.boxes : { member: entry.member, boxes: entry.boxes },
-      clock,
-    );
+    if (hasMore) wakeIn(WAKE_AFTER_MS, 'more', persona.address);
+    if (againAt !== null) wakeIn(againAt - now, 'held', persona.address);
+    const stallsAt = findStallTime(entry.boxes);
+    if (stallsAt !== null && stallsAt > now) wakeIn(stallsAt - now + 1, 'stalled', persona.address);
+    const agentState = findAgentState(entry, clock);
     return { at: clock.now(), unread: exactly(unread), urgent: exactly(urgent), agentState, evidence };
   }
 
@@ -225,10 +228,11 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       directory.checkProcess(session.file.sessionId);
     }
     for (const box of boxes) directory.readBox(box.team, box.name);
+    if (session !== null) readTranscripts(directory, session.file.sessionId);
     refresh();
   }
 
-  function throwIfUnreadable({ id }: Persona, { directory, isSession, boxes }: Entry): void {
+  function throwIfUnreadable({ id, address }: Persona, { directory, isSession, boxes }: Entry): void {
     const { root, sessionsTrouble, teamsTrouble } = directory;
     if (isSession && sessionsTrouble !== null) throw createFault(`${root}/sessions`, sessionsTrouble);
     if (boxes.length > 0 && teamsTrouble !== null) throw createFault(`${root}/teams`, teamsTrouble);
@@ -236,7 +240,11 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       const why = findBoxTrouble(box, clock.monotonic());
       if (why !== null)
         throw new Fault('unreadable', `inbox-unreadable: ${box.path} ${why}`, { is: 'persona', key: id });
-      if (box.trouble !== null && wakes !== null) for (const ms of RETRIES_MS) wakeIn(ms, id.slice(CLAUDE.length + 1));
+      const { trouble } = box;
+      if (trouble === null) continue;
+      const passed = clock.monotonic() - trouble.since;
+      const next = RETRIES_MS.find((ms) => ms > passed);
+      if (next !== undefined) wakeIn(next - passed, 'retry', address);
     }
   }
 
@@ -251,12 +259,26 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       if (entry !== undefined) return entry.state === 'unread' ? 'moved' : entry.state;
     }
     if (key.startsWith(WAIT)) return 'cleared';
+    if (team === undefined) return 'read';
     const isThere = stores.some(({ teams }) => typeof team === 'string' && teams.get(team)?.goneAt === null);
     return isThere ? 'read' : 'gone';
   }
 
-  function wakeIn(ms: number, address: string): void {
-    timers.schedule(ms, `wake ${address} ${Math.round(ms)}`, () => wakes?.(address));
+  /** @param why names the timer, of which a persona has one each */
+  function wakeIn(ms: number, why: string, address: string): void {
+    if (wakes !== null) timers.schedule(ms, `${why} ${address}`, () => wakes?.(address));
+  }
+
+  /** Reads on in transcripts that grew by more than is read at once. */
+  function readOn(): void {
+    for (const id of [...behind]) if (!stores.some((store) => store.readTranscripts(id))) behind.delete(id);
+    refresh();
+  }
+
+  function readTranscripts(store: ConfigDirectory, sessionId: string): void {
+    if (!store.readTranscripts(sessionId)) return;
+    behind.add(sessionId);
+    reading.wake();
   }
 
   function sweep(): void {
@@ -264,6 +286,7 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       store.scan();
       for (const id of [...store.sessions.keys()]) {
         store.checkProcess(id);
+        readTranscripts(store, id);
         const before = personas.get(id);
         askPersona(id);
         if (personas.get(id) !== before) listedAt = '';
@@ -293,10 +316,6 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
               read();
               refresh();
             }),
-          wakeBox(team, name) {
-            for (const [address, { boxes }] of roster.byAddress)
-              if (boxes.some((box) => box.team === team && box.name === name)) wake(address);
-          },
         }),
       );
       if (wasScanned)
@@ -307,6 +326,7 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       const stop = new AbortController();
       void sweeps.run(stop.signal);
       void asking.run(stop.signal);
+      void reading.run(stop.signal);
       return {
         [Symbol.dispose]() {
           wakes = null;

@@ -7,11 +7,13 @@ import {
   parseTeamInbox,
   parseTyped,
   type ReadCalls,
+  readKind,
   readWhole,
   type TeamInboxContent,
   type TeamMessage,
+  type TranscriptMessage,
 } from './read/index.ts';
-import { cleanText } from './texts.ts';
+import { cleanText, toHash } from './texts.ts';
 
 /** How text of mail is handed on. */
 export interface TextRules {
@@ -34,6 +36,10 @@ export interface TeamInbox {
   /** Why it cannot be read since then, on the monotonic clock; null when it can. */
   trouble: { readonly why: string; readonly since: number } | null;
   defects: readonly string[];
+  /** How often each text was seen in the file and is still to be found in the transcript of its reader. */
+  readonly unmatched: Map<string, number>;
+  /** Rises whenever anything in it changed. */
+  revision: number;
 }
 
 export function createTeamInbox({
@@ -43,15 +49,16 @@ export function createTeamInbox({
   isOld,
 }: Pick<TeamInbox, 'team' | 'name' | 'path' | 'isOld'>): TeamInbox {
   const endedKeys: ReadonlySet<string> = new Set();
-  return { team, name, path, isOld, log: createMailLog(), endedKeys, wasRead: false, trouble: null, defects: [] };
+  const start = { wasRead: false, trouble: null, defects: [], revision: 0 } as const;
+  return { team, name, path, isOld, log: createMailLog(), endedKeys, unmatched: new Map(), ...start };
 }
 
 const MOST_INBOX_BYTES = 64 * 1024 * 1024;
 /** A plan that nobody approves within this time waits for a person. The program of the lead approves most of them itself. */
 const PLAN_WAITS_MS = 3000;
-/** After these times a file is read again that could not be read. Then it counts as unreadable. */
-export const RETRIES_MS: readonly number[] = [50, 200, 800];
-const UNREADABLE_AFTER_MS = RETRIES_MS.reduce((sum, ms) => sum + ms, 0);
+/** A file that could not be read is read again after 50, 200 and 800 ms. Then it counts as unreadable. */
+export const RETRIES_MS: readonly number[] = [50, 250, 1050];
+const UNREADABLE_AFTER_MS = 1050;
 
 /** Why the box counts as unreadable; null when it does not, or not yet. */
 export function findBoxTrouble({ trouble, wasRead }: TeamInbox, now: number): string | null {
@@ -61,6 +68,12 @@ export function findBoxTrouble({ trouble, wasRead }: TeamInbox, now: number): st
 
 /** Reads the file of an inbox again, and notes what came and what was taken. @returns whether anything changed */
 export function updateTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: TextRules): boolean {
+  const hasChanged = readTeamInbox(box, files, clock, texts);
+  if (hasChanged) box.revision += 1;
+  return hasChanged;
+}
+
+function readTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: TextRules): boolean {
   const content = readWhole(files, box.path, MOST_INBOX_BYTES);
   const now = clock.monotonic();
   let inbox: TeamInboxContent | null = null;
@@ -74,8 +87,9 @@ export function updateTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, 
     }
   } else why = content.is === 'absent' ? 'is not there' : content.why;
   if (inbox === null) {
+    const isNew = box.trouble?.why !== why;
     box.trouble = { why, since: box.trouble?.since ?? now };
-    if (content.is !== 'absent' || now - box.trouble.since < UNREADABLE_AFTER_MS) return true;
+    if (content.is !== 'absent' || now - box.trouble.since < UNREADABLE_AFTER_MS) return isNew;
     box.trouble = null;
     return box.log.end('gone', () => true); // it was removed
   }
@@ -98,6 +112,7 @@ export function updateTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, 
     }
     if (isRead && (box.endedKeys.has(key) || (box.isOld && !box.wasRead))) continue;
     box.log.add(toEntry(message, box.team, isRead, clock, texts));
+    noteText(box, message, 1);
     hasChanged = true;
   }
   if (box.log.end('read', ({ key }) => !present.has(key))) hasChanged = true;
@@ -106,13 +121,57 @@ export function updateTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, 
   return hasChanged;
 }
 
-function toEntry(message: TeamMessage, team: string, isRead: boolean, clock: Clock, texts: TextRules): MailEntry {
+/**
+ * Notes a message of the transcript of the reader. One that was never seen in the file came and went between two reads of it.
+ * @param box null: it came from another session, or its team is gone
+ * @returns whether it is news
+ */
+export function noteLateMessage(
+  message: TranscriptMessage,
+  box: TeamInbox | null,
+  log: MailLog,
+  clock: Clock,
+  texts: TextRules,
+): boolean {
+  const kind = readKind(message.text);
+  if (kind === null || log.entries.has(message.key)) return false;
+  if (box !== null && noteText(box, message, -1)) return false;
+  log.add(toEntry({ ...message, kind, isRead: true }, box?.team ?? null, true, clock, texts));
+  if (box !== null) box.revision += 1;
+  return true;
+}
+
+/** Counts one more or one less of a text that is to be found in the transcript. @returns false when there is none to take away */
+function noteText({ unmatched }: TeamInbox, { from, text }: Pick<TeamMessage, 'from' | 'text'>, by: 1 | -1): boolean {
+  const key = toHash(JSON.stringify([from, text.trim()]));
+  const count = unmatched.get(key) ?? 0;
+  if (count + by < 0) return false;
+  unmatched.delete(key);
+  if (count + by > 0) unmatched.set(key, count + by);
+  const [oldest] = unmatched.keys();
+  if (unmatched.size > MOST_UNMATCHED && oldest !== undefined) unmatched.delete(oldest);
+  return true;
+}
+
+const MOST_UNMATCHED = 5000;
+
+function toEntry(
+  message: TeamMessage,
+  team: string | null,
+  isRead: boolean,
+  clock: Clock,
+  texts: TextRules,
+): MailEntry {
   const { key, kind, from, text, summary, created } = message;
   const { contentChars } = texts;
   const isQuestion = kind !== 'mail';
   const subject =
     summary === null ? (isQuestion ? formatQuestion(kind, text) : null) : cleanText(summary, SUBJECT_CHARS);
-  const extra: Extra = { team, ...(subject === null ? {} : { subject }), ...(isQuestion ? { asks: kind } : {}) };
+  const extra: Extra = {
+    ...(team === null ? {} : { team }),
+    ...(subject === null ? {} : { subject }),
+    ...(isQuestion ? { asks: kind } : {}),
+  };
   const appeared: MailName = isQuestion ? 'question' : 'new';
   const now = clock.monotonic();
   const createdAt = created === null ? null : parseTimestamp(created);
@@ -125,6 +184,7 @@ function toEntry(message: TeamMessage, team: string, isRead: boolean, clock: Clo
     isUrgent: isQuestion || /^(?:URGENT|\[URGENT\])/.test(summary ?? ''),
     quietUntil: kind === 'plan' ? now - age + PLAN_WAITS_MS : 0,
     since: now - age,
+    sinceAt: createdAt ?? clock.now(),
   };
 }
 

@@ -25,8 +25,8 @@ export function toFolder(path: string): string {
 /** A name as a part of a persona id. Where that changes it, a hash tells it from others. */
 export function toSlug(name: string): string {
   const plain = name.replaceAll(/[^\dA-Za-z_-]+/g, '-').slice(0, SLUG_CHARS);
-  return plain === name ? name : `${plain}-${toHash(name)}`;
+  return plain === name ? name : `${plain}-${toHash(name).slice(0, 6)}`;
 }
 
-/** Six characters that differ where the text does. */
-export const toHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 6);
+/** Twelve characters that differ where the text does. */
+export const toHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);

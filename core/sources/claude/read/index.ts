@@ -12,3 +12,11 @@ export {
   type TeamMember,
   type TeamMessage,
 } from './team-files.ts';
+export {
+  findTranscriptEnd,
+  parseTranscriptLine,
+  readLastModel,
+  readTranscript,
+  type TranscriptMessage,
+  type TranscriptPosition,
+} from './transcript.ts';
