@@ -44,6 +44,8 @@ export interface MailLog {
   /** Whether another persona has delivered this thing. */
   isDeliveredElsewhere(address: string, key: string): boolean;
   drop(key: string): void;
+  /** Drops what ended, where nobody delivers it. */
+  dropEnded(): void;
 }
 
 /** More things of one place that wait for their delivery are not remembered. The oldest are dropped first. */
@@ -79,6 +81,9 @@ export function createMailLog(): MailLog {
     },
     isDeliveredElsewhere: (address, key) => [...knownBy].some(([other, keys]) => other !== address && keys.has(key)),
     drop: (key) => void entries.delete(key),
+    dropEnded() {
+      for (const [key, { state }] of entries) if (state !== 'unread') entries.delete(key);
+    },
   };
 }
 

@@ -99,8 +99,10 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
   function findPersona(sessionId: string): PersonaId | null {
     if (!personas.has(sessionId)) {
       askPersona(sessionId);
-      if (options.findSessionPersona !== undefined) young.set(sessionId, clock.monotonic() + ANNOUNCED_WITHIN_MS);
-      asking.wake();
+      if (personas.get(sessionId) === null && options.findSessionPersona !== undefined) {
+        young.set(sessionId, clock.monotonic() + ANNOUNCED_WITHIN_MS);
+        asking.wake();
+      }
     }
     return personas.get(sessionId) ?? null;
   }
@@ -143,9 +145,12 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
 
   /** Says what announced sessions do at the personas that announced them. Of several the one that lives and changed last counts. */
   function reportAnnounced(): void {
-    if (put === undefined) return;
     const states = new Map<PersonaId, AgentState>();
     for (const { session, persona } of roster.announced) {
+      for (const log of [session.waits, session.mail]) {
+        log.dropEnded();
+        log.noteKnown(`announced by ${persona}`, new Set(log.entries.keys())); // it is shown there
+      }
       const state = findAgentState({ session, isSession: true, member: null, boxes: [] }, clock);
       const other = states.get(persona);
       const isBetter =
@@ -155,12 +160,12 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
     for (const [persona, state] of states) {
       if (isDeepStrictEqual(reports.get(persona), state)) continue;
       reports.set(persona, state);
-      put({ is: 'agent', at: clock.now(), persona, reporter: 'session', state });
+      put?.({ is: 'agent', at: clock.now(), persona, reporter: 'session', state });
     }
     for (const persona of [...reports.keys()]) {
       if (states.has(persona)) continue;
       reports.delete(persona);
-      put({ is: 'agent', at: clock.now(), persona, reporter: 'session', state: null });
+      put?.({ is: 'agent', at: clock.now(), persona, reporter: 'session', state: null });
     }
   }
 
