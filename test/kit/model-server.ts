@@ -13,6 +13,9 @@ export interface Ask {
   readonly tools: readonly string[];
 }
 
+/** Null: it says `ok`. */
+type Answer = readonly Block[] | null;
+
 export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   readonly asks: readonly Ask[];
@@ -20,14 +23,14 @@ export interface ModelServer extends AsyncDisposable {
 
 /**
  * A model that says what a test wants, on loopback: the messages API of Anthropic and the responses API of OpenAI, as a stream.
- * @param answer null: it says `ok`
+ * @param answer an answer that takes its time keeps the agent in its turn
  */
-export async function modelServer(answer: (ask: Ask) => readonly Block[] | null): Promise<ModelServer> {
+export async function modelServer(answer: (ask: Ask) => Answer | Promise<Answer>): Promise<ModelServer> {
   const asks: Ask[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
+    request.on('end', async () => {
       const path = (request.url ?? '').split('?')[0] ?? '';
       const body = chunks.length === 0 ? {} : (JSON.parse(Buffer.concat(chunks).toString('utf8')) as Body);
       if (path.endsWith('/count_tokens')) return json(response, { input_tokens: 10 });
@@ -36,7 +39,7 @@ export async function modelServer(answer: (ask: Ask) => readonly Block[] | null)
       const ask = askIn(body, (isAnthropic ? body.messages : body.input) ?? []);
       // What has no tools is a title or a summary, and no turn of the agent.
       if (ask.tools.length > 0) asks.push(ask);
-      const blocks = (ask.tools.length === 0 ? null : answer(ask)) ?? [{ text: 'ok' }];
+      const blocks = (ask.tools.length === 0 ? null : await answer(ask)) ?? [{ text: 'ok' }];
       if (isAnthropic) sayAnthropic(response, body.model ?? 'm', blocks, asks.length);
       else sayOpenAi(response, body.model ?? 'm', blocks, asks.length);
     });
