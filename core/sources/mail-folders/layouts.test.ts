@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, renameSync, rmSync, unlinkSync, writeFileSync } fr
 import { test } from 'node:test';
 import { createJumpingClock } from '../../../test/conformance/source-rig.ts';
 import { createDelivered, listTexts, watchPersona } from '../../../test/conformance/watch-source.ts';
+import { needs } from '../../../test/kit/require.ts';
 import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
 import { exactly } from '../../model/index.ts';
@@ -164,4 +165,42 @@ test('plain files: one that never becomes JSON is delivered without content afte
   await rig.poll();
   assert.deepEqual(listTexts(rig.record), ['']);
   assert.match(rig.source.defects.join('\n'), /a\.json: cannot be parsed/);
+});
+
+test('a file whose name is no text counts as unread, with a diagnostic, and is not looked for again and again', async (t) => {
+  if (needs(t, process.platform === 'linux' ? null : 'other systems refuse such a name')) return;
+  using place = scratch();
+  maildir(place);
+  writeFileSync(Buffer.concat([Buffer.from(`${place.at('ada', 'new')}/1750000000.`), Buffer.from([0xff, 0xfe])]), 'x');
+  const rig = openRig(place, maildirLayout);
+  const woken: string[] = [];
+  using _ = rig.source.hints?.((address) => void woken.push(address));
+  await rig.poll();
+  await until('the first hints are over', async () => woken.splice(0).length === 0, 2000);
+  assert.deepEqual([await rig.count(), listTexts(rig.record)], [exactly(1), ['']]);
+  assert.match(rig.source.defects.join('\n'), /cannot be read/);
+});
+
+test('messages that nobody accepts are not offered without a pause', async () => {
+  using place = scratch();
+  maildir(place);
+  const layout = { ...maildirLayout, deliversPassing: true };
+  const rig = openRig(place, layout);
+  const woken: string[] = [];
+  const persona = rig.source.named('ada');
+  const poll = async () => await rig.source.poll(persona, { is: 'unset' }, never); // nothing is ever acknowledged
+  await poll();
+  using _ = rig.source.hints?.((address) => void woken.push(address));
+  writeFileSync(place.at('ada', 'cur', '1750000001.M1P1.host:2,S'), 'Subject: sent\n\nx');
+  await until('the hint', () => woken.splice(0).length > 0);
+  let polls = 0;
+  const end = performance.now() + 300;
+  while (performance.now() < end) {
+    if (woken.splice(0).length > 0) {
+      await poll();
+      polls += 1;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(polls <= 5, `${polls} polls`);
 });

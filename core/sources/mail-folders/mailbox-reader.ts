@@ -90,17 +90,50 @@ interface MailboxMemory {
   /** The state of its folders and its agent file when they were read last. */
   stamps: readonly string[];
   /** Claimed messages, unread and read ones; null before the first listing. */
-  claimed: { readonly unread: ReadonlyMap<string, string>; readonly read: ReadonlyMap<string, string> } | null;
+  claimed: ClaimedNames | null;
   /** The claimed folder as it was listed; null: it may have changed since. */
   claimedStamp: string | null;
   /** Messages that were seen unread, or came in passing, and that no checkpoint knows yet. */
   readonly arrived: Set<string>;
+  /** Those of them that were read before they were delivered, and are delivered as new. */
+  readonly passed: Set<string>;
   readonly texts: Map<string, FolderMessageText>;
   readonly waiting: Map<string, WaitingFile>;
   agent: { readonly stamp: string; readonly text: string | null } | null;
   /** What its own programs gave up, by file. */
   readonly dead: Map<string, StoreDefect | null>;
   hasDead: boolean;
+}
+
+/** File names of claimed messages by their keys. */
+interface ClaimedNames {
+  readonly unread: ReadonlyMap<string, string>;
+  readonly read: ReadonlyMap<string, string>;
+}
+
+/** What lies in a mailbox: unread messages, and the file names of read ones, by their keys. */
+interface MailboxListing {
+  readonly unread: ReadonlyMap<string, FolderMessage>;
+  readonly read: ReadonlyMap<string, string>;
+}
+
+/** One poll of a mailbox. */
+interface MailboxPoll {
+  readonly address: string;
+  readonly memory: MailboxMemory;
+  readonly signal: AbortSignal;
+  readonly stamps: readonly string[];
+  /** The checkpoint: what was delivered, and what of it vanished. */
+  readonly known: ReadonlyMap<string, KnownItem>;
+  readonly gone: ReadonlyMap<string, KnownItem>;
+  readonly defects: StoreDefect[];
+  /** Extra keys of unread messages. */
+  readonly extras: Map<string, Extra>;
+  /** A known message is in no folder. */
+  isMissing: boolean;
+  againIn: number | null;
+  /** When others had a turn last, on the monotonic clock. */
+  breathedAt: number;
 }
 
 export function createMailboxReader(options: MailboxReaderOptions): MailboxReader {
@@ -127,6 +160,7 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
       claimed: null,
       claimedStamp: null,
       arrived: new Set(),
+      passed: new Set(),
       texts: new Map(),
       waiting: new Map(),
       agent: null,
@@ -164,7 +198,7 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
     return names !== null;
   }
 
-  function listClaimed(address: string, folder: string): NonNullable<MailboxMemory['claimed']> {
+  function listClaimed(address: string, folder: string): ClaimedNames {
     const unread = new Map<string, string>();
     const read = new Map<string, string>();
     for (const name of listNames(toPath(address, folder)) ?? []) {
@@ -228,7 +262,7 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
   ): Promise<FolderMessageText | 'gone' | number> {
     const { key, name, path } = file;
     const stat = files.lstat(path);
-    if (stat === null) return 'gone';
+    if (stat === null) return name.includes(NO_UTF_8) ? toDefectText('unreadable') : 'gone';
     if (stat.kind !== 'file') return toDefectText(stat.kind === 'symlink' ? 'symlink' : 'not-a-file');
     if (stat.size > layout.mostBytes) return toDefectText('too-large');
     if (!layout.isWhole) {
@@ -301,144 +335,159 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
     return { appeared: 'new', from: null, created: null, order: NO_ORDER, content, extra: { diagnostic } };
   }
 
+  /** Lists a mailbox. Null when no mail can arrive there. */
+  function listMailbox(poll: MailboxPoll): MailboxListing | null {
+    const { address, memory, known } = poll;
+    const unread = new Map<string, FolderMessage>();
+    const hasArriving = listArriving(address, unread);
+    if (!hasArriving && tryLstat(files, toPath(address))?.kind !== 'directory') return null;
+    for (const key of unread.keys()) if (isNews(poll, key)) memory.arrived.add(key);
+    const { claimed: folder } = layout;
+    if (folder === null) return { unread, read: NO_NAMES };
+    const remembered = [...known.keys(), ...memory.arrived];
+    const claimed = updateClaimed(poll, folder, unread, remembered);
+    for (const [key, name] of claimed.unread)
+      if (!unread.has(key)) unread.set(key, { key, name, path: toPath(address, folder, name) });
+    for (const [key, file] of unread) {
+      if (!claimed.read.has(key)) continue;
+      if (tryLstat(files, file.path) === null)
+        unread.delete(key); // it was moved after it was listed
+      else
+        poll.defects.push({ filename: file.name, message: 'is unread and read at the same time: it counts as unread' });
+    }
+    return { unread, read: claimed.read };
+  }
+
+  /** Lists the claimed messages again if they may be others than before. */
+  function updateClaimed(
+    poll: MailboxPoll,
+    folder: string,
+    unread: Map<string, FolderMessage>,
+    remembered: readonly string[],
+  ): ClaimedNames {
+    const { address, memory } = poll;
+    const before = memory.claimed;
+    const isIn = (names: ClaimedNames, key: string): boolean =>
+      unread.has(key) || names.read.has(key) || names.unread.has(key);
+    const stamp = poll.stamps[1] ?? '';
+    if (before !== null && memory.claimedStamp === stamp && remembered.every((key) => isIn(before, key))) return before;
+    const claimed = listClaimed(address, folder);
+    memory.claimed = claimed;
+    const isStable = isStableStamp(files.lstat(toPath(address, folder)), stamp, clock.now());
+    memory.claimedStamp = isStable ? stamp : null;
+    if (layout.deliversPassing && before !== null)
+      for (const key of claimed.read.keys()) if (!before.read.has(key) && isNews(poll, key)) memory.arrived.add(key);
+    // A message may have been moved from one folder to the other between the two listings.
+    if (!remembered.every((key) => isIn(claimed, key))) listArriving(address, unread);
+    return claimed;
+  }
+
+  /** The text of a message; null when it cannot be had yet. */
+  async function getText(poll: MailboxPoll, file: FolderMessage): Promise<FolderMessageText | null> {
+    const { address, memory, signal } = poll;
+    const text = memory.texts.get(file.key) ?? (await readMessage(file, address, memory));
+    if (clock.monotonic() - poll.breathedAt > BREATH_MS) {
+      await clock.sleep(0, signal);
+      signal.throwIfAborted();
+      poll.breathedAt = clock.monotonic();
+    }
+    if (text === 'gone') return null; // its folders changed, so another poll follows
+    if (typeof text === 'number') {
+      wait(poll, text);
+      return null;
+    }
+    memory.texts.set(file.key, text);
+    return text;
+  }
+
+  /** What is known, in the order of the checkpoint, so that an unchanged set is compared quickly. */
+  async function buildKnownItems(poll: MailboxPoll, { unread, read }: MailboxListing): Promise<readonly SetItem[]> {
+    const { memory, known, gone } = poll;
+    const items: SetItem[] = [];
+    let surplus = -MOST_READ;
+    for (const { key, fingerprint } of known.values()) if (fingerprint === 'read' && read.has(key)) surplus += 1;
+    for (const item of known.values()) {
+      const { key, fingerprint, seq } = item;
+      const file = unread.get(key);
+      memory.arrived.delete(key);
+      memory.passed.delete(key);
+      if (file === undefined || seq !== null) memory.texts.delete(key);
+      if (file !== undefined) {
+        const extra = seq === null ? ((await getText(poll, file))?.extra ?? NO_EXTRA) : item.extra;
+        poll.extras.set(key, extra);
+        items.push(toKnownSetItem(item, 'unread', extra));
+      } else if (!read.has(key)) poll.isMissing = true;
+      else if (fingerprint === 'read' && surplus > 0) {
+        surplus -= 1;
+        items.push(toKnownSetItem(item, 'past', NO_EXTRA));
+      } else if (fingerprint !== 'past') items.push(toKnownSetItem(item, 'read', item.extra));
+    }
+    for (const item of gone.values())
+      if (!unread.has(item.key) && read.has(item.key) && item.fingerprint !== 'past')
+        items.push(toKnownSetItem(item, 'read', item.extra));
+    return items;
+  }
+
+  /** What the checkpoint does not know: unread messages, and those that were read before they were delivered. */
+  async function buildNewItems(poll: MailboxPoll, { unread, read }: MailboxListing): Promise<readonly SetItem[]> {
+    const { address, memory } = poll;
+    const found: { readonly key: string; readonly text: FolderMessageText }[] = [];
+    for (const file of unread.values()) {
+      const { key } = file;
+      if (poll.known.has(key)) continue;
+      const text = await getText(poll, file);
+      if (text !== null) found.push({ key, text });
+      poll.extras.set(key, text?.extra ?? NO_EXTRA);
+    }
+    for (const key of memory.arrived) {
+      if (unread.has(key)) continue;
+      const name = read.get(key);
+      if (name === undefined || !isNews(poll, key)) {
+        memory.arrived.delete(key);
+        memory.passed.delete(key);
+        memory.texts.delete(key);
+        continue;
+      }
+      const text = await getText(poll, { key, name, path: toPath(address, layout.claimed ?? '', name) });
+      if (text === null) continue;
+      found.push({ key, text });
+      // The poll after its delivery finds it read. What is not accepted is tried again by the watcher.
+      if (!memory.passed.has(key)) wait(poll, AT_ONCE_MS);
+      memory.passed.add(key);
+    }
+    found.sort((a, b) => compareTexts(a.text, b.text) || (a.key < b.key ? -1 : 1));
+    return found.map(({ key, text }) => toNewSetItem(key, text));
+  }
+
   return {
     async read(address, from, signal) {
       const memory = findMemory(address);
-      const { claimed: claimedFolder } = layout;
-      const stamps = readStamps(address);
-      const unread = new Map<string, FolderMessage>();
-      const hasArriving = listArriving(address, unread);
-      if (!hasArriving && tryLstat(files, toPath(address))?.kind !== 'directory') {
+      const poll: MailboxPoll = {
+        ...{ address, memory, signal, stamps: readStamps(address), defects: [], extras: new Map() },
+        known: new Map(from.is === 'known' ? from.keys.map((item) => [item.key, item]) : []),
+        gone: new Map(from.is === 'known' ? from.gone?.map((item) => [item.key, item]) : []),
+        ...{ isMissing: false, againIn: null, breathedAt: clock.monotonic() },
+      };
+      const { defects, extras } = poll;
+      const listing = listMailbox(poll);
+      if (listing === null) {
         memories.delete(address);
         return null;
       }
-      const keys = from.is === 'known' ? from.keys : NO_KEYS;
-      const known = new Map(keys.map((item) => [item.key, item]));
-      const gone = new Map(from.is === 'known' ? from.gone?.map((item) => [item.key, item]) : []);
-      const isNews = (key: string): boolean => !known.has(key) && !gone.has(key);
-      for (const key of unread.keys()) if (isNews(key)) memory.arrived.add(key);
-
-      let read: ReadonlyMap<string, string> = NO_NAMES;
-      const defects: StoreDefect[] = [];
-      if (claimedFolder !== null) {
-        const before = memory.claimed;
-        const isLost = (key: string): boolean =>
-          !unread.has(key) && before?.read.has(key) !== true && before?.unread.has(key) !== true;
-        const waits = [...known.keys(), ...memory.arrived];
-        const stamp = stamps[1] ?? '';
-        let claimed = before;
-        if (claimed === null || memory.claimedStamp !== stamp || waits.some(isLost)) {
-          claimed = listClaimed(address, claimedFolder);
-          memory.claimed = claimed;
-          memory.claimedStamp = isStableStamp(files.lstat(toPath(address, claimedFolder)), stamp, clock.now())
-            ? stamp
-            : null;
-          if (layout.deliversPassing && before !== null)
-            for (const key of claimed.read.keys()) if (!before.read.has(key) && isNews(key)) memory.arrived.add(key);
-          const found = claimed;
-          // A message may have been moved from one folder to the other between the two listings.
-          if (waits.some((key) => !unread.has(key) && !found.read.has(key) && !found.unread.has(key)))
-            listArriving(address, unread);
-        }
-        for (const [key, name] of claimed.unread) {
-          if (!unread.has(key)) unread.set(key, { key, name, path: toPath(address, claimedFolder, name) });
-        }
-        read = claimed.read;
-        for (const [key, file] of unread) {
-          if (!read.has(key)) continue;
-          if (tryLstat(files, file.path) === null)
-            unread.delete(key); // it was moved after it was listed
-          else
-            defects.push({ filename: file.name, message: 'is unread and read at the same time: it counts as unread' });
-        }
-      }
-
-      let againIn: number | null = null;
-      const wait = (ms: number): void => {
-        againIn = againIn === null ? ms : Math.min(againIn, ms);
-      };
-      const extras = new Map<string, Extra>();
-      const items: SetItem[] = [];
-      const started = { at: clock.monotonic() };
-      const getText = async (file: FolderMessage): Promise<FolderMessageText | null> => {
-        const text = memory.texts.get(file.key) ?? (await readMessage(file, address, memory));
-        if (clock.monotonic() - started.at > BREATH_MS) {
-          await clock.sleep(0, signal);
-          signal.throwIfAborted();
-          started.at = clock.monotonic();
-        }
-        if (text === 'gone') wait(AT_ONCE_MS);
-        else if (typeof text === 'number') wait(text);
-        else {
-          memory.texts.set(file.key, text);
-          return text;
-        }
-        return null;
-      };
-
-      // What is known comes first and in the order of the checkpoint, so that an unchanged set is compared quickly.
-      let surplus =
-        keys.reduce((sum, { key, fingerprint }) => sum + (fingerprint === 'read' && read.has(key) ? 1 : 0), 0) -
-        MOST_READ;
-      let isMissing = false;
-      for (const item of keys) {
-        const { key, fingerprint } = item;
-        memory.arrived.delete(key);
-        const file = unread.get(key);
-        if (file !== undefined) {
-          const text = item.seq === null ? await getText(file) : null;
-          if (item.seq !== null) memory.texts.delete(key);
-          const extra = item.seq === null ? (text?.extra ?? NO_EXTRA) : item.extra;
-          extras.set(key, extra);
-          items.push(toKnownSetItem(item, 'unread', extra));
-          continue;
-        }
-        memory.texts.delete(key);
-        if (!read.has(key)) isMissing = true;
-        else if (fingerprint === 'read' && surplus > 0) {
-          surplus -= 1;
-          items.push(toKnownSetItem(item, 'past', NO_EXTRA));
-        } else if (fingerprint !== 'past') items.push(toKnownSetItem(item, 'read', item.extra));
-      }
-      for (const [key, item] of gone)
-        if (!unread.has(key) && read.has(key) && item.fingerprint !== 'past')
-          items.push(toKnownSetItem(item, 'read', item.extra));
-
-      const fresh: { readonly file: FolderMessage; readonly text: FolderMessageText }[] = [];
-      for (const file of unread.values()) {
-        if (known.has(file.key)) continue;
-        const text = await getText(file);
-        if (text !== null) fresh.push({ file, text });
-        extras.set(file.key, text?.extra ?? NO_EXTRA);
-      }
-      for (const key of memory.arrived) {
-        if (unread.has(key)) continue;
-        const name = read.get(key);
-        if (name === undefined || !isNews(key)) {
-          memory.arrived.delete(key);
-          memory.texts.delete(key);
-          continue;
-        }
-        const text = await getText({ key, name, path: toPath(address, claimedFolder ?? '', name) });
-        if (text === null) continue;
-        fresh.push({ file: { key, name, path: '' }, text });
-        wait(AT_ONCE_MS);
-      }
-      fresh.sort((a, b) => compareTexts(a.text, b.text) || (a.file.key < b.file.key ? -1 : 1));
-      for (const { file, text } of fresh) items.push(toNewSetItem(file.key, text));
-
+      const { unread, read } = listing;
+      const items = [...(await buildKnownItems(poll, listing)), ...(await buildNewItems(poll, listing))];
       for (const key of memory.waiting.keys()) if (!unread.has(key) && !read.has(key)) memory.waiting.delete(key);
       for (const [key, { diagnostic }] of extras)
         if (typeof diagnostic === 'string')
           defects.push({ filename: unread.get(key)?.name ?? key, message: DEFECTS[diagnostic] ?? diagnostic });
-      if (isMissing || !memory.hasDead) readDead(address, memory);
+      if (poll.isMissing || !memory.hasDead) readDead(address, memory);
       for (const defect of memory.dead.values()) if (defect !== null) defects.push(defect);
-
       const agent = readAgent(address, memory);
-      if (agent.until !== null) wait(Math.max(AT_ONCE_MS, agent.until - clock.now()));
-      memory.stamps = stamps;
-      const urgent = [...extras].filter(([key, extra]) => unread.has(key) && layout.isUrgent(extra, address)).length;
-      return { items, unread: unread.size, urgent, agentState: agent.state, againIn, defects };
+      if (agent.until !== null) wait(poll, Math.max(AT_ONCE_MS, agent.until - clock.now()));
+      memory.stamps = poll.stamps;
+      let urgent = 0;
+      for (const [key, extra] of extras) if (unread.has(key) && layout.isUrgent(extra, address)) urgent += 1;
+      return { items, unread: unread.size, urgent, agentState: agent.state, againIn: poll.againIn, defects };
     },
     hasChanged(address) {
       const memory = memories.get(address);
@@ -457,7 +506,8 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
   };
 }
 
-const NO_KEYS: readonly KnownItem[] = [];
+/** Stands in a file name for bytes that are no text. Such a file cannot be named. */
+const NO_UTF_8 = '\uFFFD';
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
 const NO_EXTRA: Extra = {};
 const NO_ORDER = [0, 0] as const;
@@ -491,6 +541,12 @@ function toKnownSetItem({ key }: KnownItem, stage: FolderStage, extra: Extra): S
 
 function toNewSetItem(key: string, { appeared, from, created, content, extra }: FolderMessageText): SetItem {
   return { key, fingerprint: 'unread', appeared, changed: null, vanished: 'gone', from, created, content, extra };
+}
+
+const isNews = ({ known, gone }: MailboxPoll, key: string): boolean => !known.has(key) && !gone.has(key);
+
+function wait(poll: MailboxPoll, ms: number): void {
+  poll.againIn = poll.againIn === null ? ms : Math.min(poll.againIn, ms);
 }
 
 function compareTexts({ order: a }: FolderMessageText, { order: b }: FolderMessageText): number {
