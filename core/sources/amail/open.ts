@@ -6,7 +6,7 @@ import {
   type Header,
   readCredential,
 } from '../../net/index.ts';
-import { every, untilAborted } from '../../services/index.ts';
+import { every, type PeriodicService, untilAborted } from '../../services/index.ts';
 import { findOwnHome } from '../../state/index.ts';
 import type { SourceEnvironment, SourceHost, SourcePlace, WatchedHive, WatchedSource } from '../module.ts';
 import { toReadOnlyFiles } from '../source-tools.ts';
@@ -34,35 +34,41 @@ export function openAmail({ amail }: AmailSettings, host: SourceHost): WatchedSo
     const opened = openHive(amail, resolvePlaces(amail, host), host);
     return { hives: [opened.hive], [Symbol.asyncDispose]: async () => opened.close() };
   }
-  return {
-    hives: [],
-    services: [{ name: 'search for a mail server', run: (signal) => searchServer(amail, host, signal) }],
-    [Symbol.asyncDispose]: async () => {},
-  };
+  const search = createSearch(amail, host);
+  return { hives: [], services: [search], poll: search.wake, [Symbol.asyncDispose]: async () => {} };
 }
 
-/** Watches a server from its first answer until the signal aborts. */
-async function searchServer(amail: ServerSetting, host: SourceHost, signal: AbortSignal): Promise<void> {
-  const found = new AbortController();
+/** Watches a server from its first answer on. */
+function createSearch(amail: ServerSetting, host: SourceHost): PeriodicService {
   let places: AmailPlaces | null = null;
-  const search = every({
+  let found = new AbortController();
+  const rounds = every({
     ...{ name: 'search', ms: APPEARS_EVERY_MS, clock: host.clock },
-    async round() {
+    async round(signal) {
       const now = resolvePlaces(amail, host);
       if (!(await isServerThere(now, amail, host, signal))) return;
       places = now;
       found.abort();
     },
   });
-  await search.run(AbortSignal.any([signal, found.signal]));
-  if (places === null || signal.aborted) return;
-  const { hive, close } = openHive(amail, places, host);
-  const handle = host.watch(hive);
-  host.log.info(`${AMAIL}: watching the mail server at ${hive.address}`);
-  await untilAborted(signal);
-  await handle.release();
-  await hive.source[Symbol.asyncDispose]();
-  close();
+  return {
+    name: 'search for a mail server',
+    wake: rounds.wake,
+    async run(signal) {
+      if (places === null) {
+        found = new AbortController();
+        await rounds.run(AbortSignal.any([signal, found.signal]));
+      }
+      if (places === null || signal.aborted) return;
+      const { hive, close } = openHive(amail, places, host);
+      const handle = host.watch(hive);
+      host.log.info(`${AMAIL}: watching the mail server at ${hive.address}`);
+      await untilAborted(signal);
+      await handle.release();
+      await hive.source[Symbol.asyncDispose]();
+      close();
+    },
+  };
 }
 
 export function resolvePlaces(
