@@ -102,7 +102,7 @@ const SAYS_AGENT: ReadonlySet<Card['shape']> = new Set<Card['shape']>(['up', 'wa
 const WITH_AGE: ReadonlySet<PersonaWire['agent']> = new Set<PersonaWire['agent']>(['waiting', 'working', 'stalled']);
 
 /**
- * Describes the state of an inbox by what its agent does, where somebody says it: `Working, 12 min · hivebar · opus`. Otherwise by
+ * Describes the state of an inbox by what its agent does, where somebody says it: `Working, 12 min in hivebar with opus`. Otherwise by
  * whether it can be read: `Up for 3 h`.
  * @param folder how the folder is named: by its last part, where there is little room
  */
@@ -119,9 +119,14 @@ export function describeState(
     return { state: WORDS[shape], since: isDated ? `for ${formatDuration(now - Date.parse(since))}` : null };
   }
   const hasAge = agentSince !== null && WITH_AGE.has(agent);
-  const place = [folder, model].flatMap((part) => (part === null ? [] : [`· ${formatPart(part)}`]));
-  const age = hasAge ? [formatDuration(now - Date.parse(agentSince))] : [];
-  return { state: hasAge ? `${doing},` : doing, since: [...age, ...place].join(' ') || null };
+  const place = [
+    ...(folder === null ? [] : [`in ${formatPart(folder)}`]),
+    ...(model === null ? [] : [`with ${formatPart(model)}`]),
+  ];
+  return {
+    state: hasAge ? `${doing}, ${formatDuration(now - Date.parse(agentSince))}` : doing,
+    since: place.join(' ') || null,
+  };
 }
 
 /** Formats what the agent does: `Waits at a permission prompt`. Null when nobody says it. */
@@ -259,8 +264,19 @@ function countWaiting(personas: readonly PersonaWire[]): number {
 
 function sortPersonas(personas: readonly PersonaWire[]): PersonaWire[] {
   return [...personas].sort(
-    (a, b) => computeRank(a) - computeRank(b) || compareNames(a.label, b.label) || compareNames(a.id, b.id),
+    (a, b) =>
+      computeRank(a) - computeRank(b) ||
+      compareWaits(a, b) ||
+      compareNames(a.label, b.label) ||
+      compareNames(a.id, b.id),
   );
+}
+
+/** Of agents that wait, the one that waits for the longest time comes first. */
+function compareWaits(a: PersonaWire, b: PersonaWire): number {
+  if (a.agent !== 'waiting' || b.agent !== 'waiting') return 0;
+  // The texts of two instants are in the order of the instants. One that is unknown comes last.
+  return compareNames(a.agentSince ?? '~', b.agentSince ?? '~');
 }
 
 function computeRank({ state, urgent, unread, agent }: PersonaWire): number {
@@ -333,7 +349,10 @@ export function toSummary({
     ...(decisions.length > 0 ? [formatQuestions(decisions.length)] : []),
   ];
   const needs = asked.length === 0 ? null : asked.join(', ');
-  const sentence = formatTrouble(totals, pending, causes.length, hidden, stalled);
+  const problem = formatTrouble(totals, pending, causes.length, hidden);
+  const lies = problem === null && stalled > 0 ? formatStalled(stalled, totals.personas) : null;
+  // Mail that lies is no outage, so what a person is asked for is said first.
+  const sentence = problem ?? (needs === null ? lies : null);
   const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
   return {
     shape: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
@@ -345,7 +364,7 @@ export function toSummary({
       totalDown: String(totals.down),
       sentence: sentence ?? formatNeeds(totals, needs),
       paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil, generatedAt),
-      decide: sentence === null ? null : needs,
+      decide: sentence === null ? lies : needs,
       version: `Hivebar ${version}`,
     },
   };
@@ -367,16 +386,17 @@ function formatTrouble(
   pending: number,
   causes: number,
   hidden: number,
-  stalled: number,
 ): string | null {
   if (personas === 0 && hidden > 0) return causes > 0 ? 'Something is wrong' : 'All inboxes are hidden';
   if (personas === 0) return causes > 0 ? 'No inbox can be watched' : 'No inbox is watched yet';
   const allText = personas === 1 ? 'The only inbox' : `All ${personas} inboxes`;
   if (down === 0 && causes > 0) return 'Something is wrong';
-  if (down === 0 && stalled > 0)
-    return `Nobody takes the mail of ${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'}`;
   if (down === 0) return pending === personas ? 'Checking for the first time' : null;
   return down === personas ? `${allText} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
+}
+
+function formatStalled(stalled: number, personas: number): string {
+  return `Nobody takes the mail of ${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'}`;
 }
 
 function formatPaused(until: string, now: string): string {

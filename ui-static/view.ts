@@ -117,7 +117,7 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
       const unreadWord = isBoard ? 'for attention' : (slots.unreadWord ?? null);
       const words = {
         ...{ ...slots, ...describeState(persona, shape, now, persona.cwd) },
-        ...{ unreadWord, muted: formatMuted(persona.muted, now), where: `in ${persona.source}` },
+        ...{ unreadWord, muted: formatMuted(persona.muted, now), where: formatWhere(persona) },
       };
       showMarks(getPart(body, '.marks'), MARKS, words);
       fillSlots(body, words);
@@ -137,6 +137,11 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
       void chart.then((drawing) => drawing?.[Symbol.dispose]());
     },
   };
+}
+
+/** Formats the source. Where a folder or a model stands before it, "in" would be read as a place in that. */
+function formatWhere({ source, cwd, model }: PersonaWire): string {
+  return `${cwd === null && model === null ? 'in' : '·'} ${source}`;
 }
 
 function formatMuted(muted: string | null, now: number): string | null {

@@ -77,7 +77,7 @@ test('what agents do is on the page, those that wait first, with and without Jav
   for (const { page } of [off, on]) {
     assert.equal(await page.locator('h1').textContent(), '1 agent waits for you, 15 unread');
     const [first, ...others] = await words(page);
-    assert.match(first ?? '', /^di Waits at a permission prompt, 3 min · hivebar · opus 0 unread /);
+    assert.match(first ?? '', /^di Waits at a permission prompt, 3 min in hivebar with opus 0 unread /);
     assert.match(others.join('\n'), /Eve of the garden Working, 3 min /);
     assert.match(await page.title(), /^1 agent waits for you, \(15\) Hivebar$/);
     assert.equal(await page.locator('.card[data-id="di"] use').getAttribute('href'), '#waiting', 'not by colour alone');
@@ -86,7 +86,7 @@ test('what agents do is on the page, those that wait first, with and without Jav
   assert.equal(await on.page.locator('.card[data-id="ada"] *').count(), elements, 'a state costs no element');
   assert.equal(await on.page.getByRole('button', { name: 'Waiting 1' }).getAttribute('aria-pressed'), 'false');
   putAgent(rig, 'di', { is: 'working', since: Date.now() });
-  await on.page.locator('.card[data-id="di"] [data-slot="state"]', { hasText: 'Working,' }).waitFor({ timeout: 3000 });
+  await on.page.locator('.card[data-id="di"] [data-slot="state"]', { hasText: 'Working, ' }).waitFor({ timeout: 3000 });
   assert.equal(await on.page.locator('h1').textContent(), '15 unread');
   putAgent(rig, 'ada', { is: 'waiting', why: 'input' });
   await on.page.locator('.card[data-id="ada"][data-look="waiting"]').waitFor({ timeout: 3000 });

@@ -45,12 +45,13 @@ describe('what an agent does, in the menu', () => {
         persona('down', { health: down(5) }),
         persona('urgent', { unread: exactly(1), urgent: exactly(1) }),
         persona('zoe', { agentState: WAITING }),
+        persona('ada', { agentState: { ...WAITING, since: NOW } }),
         persona('hidden', { agentState: WAITING, hidden: true }),
       ]),
     );
     const names = text(model.menu).flatMap((row) => row.match(/^(\w+) - /)?.[1] ?? []);
-    assert.deepEqual(names, ['zoe', 'down', 'urgent']);
-    assert.equal(model.summary, '1 agent waits for you, 1 unread, 1 urgent, 1 down');
+    assert.deepEqual(names, ['zoe', 'ada', 'down', 'urgent'], 'the longest wait first');
+    assert.equal(model.summary, '2 agents wait for you, 1 unread, 1 urgent, 1 down');
     assert.deepEqual([model.icon.badge, model.count, model.attention], ['ask', '? 1', true]);
   });
 

@@ -183,7 +183,13 @@ function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormat
 }
 
 function sortByNeed({ personas }: Snapshot): readonly PersonaView[] {
-  return personas.filter((p) => !p.hidden).toSorted((a, b) => computeRank(a) - computeRank(b)); // stable: then by id
+  return personas.filter((p) => !p.hidden).toSorted((a, b) => computeRank(a) - computeRank(b) || compareWaits(a, b)); // stable: then by id
+}
+
+/** Of agents that wait, the one that waits for the longest time comes first; one of which that is unknown comes last. */
+function compareWaits({ agentState: a }: PersonaView, { agentState: b }: PersonaView): number {
+  if (a.is !== 'waiting' || b.is !== 'waiting' || a.since === b.since) return 0;
+  return (a.since ?? Number.MAX_VALUE) - (b.since ?? Number.MAX_VALUE);
 }
 
 /** Returns the personas that have a row, and perhaps a few more. */

@@ -5,7 +5,7 @@ import { NOTHING_REPORTED, pickReport } from '../../core/board/index.ts';
 import { displayText } from '../../core/format/index.ts';
 import { describeEvent } from '../../ui-static/events.ts';
 import { isMatch } from '../../ui-static/filter.ts';
-import { groupBySource, toCard, toFragment, truncate } from '../../ui-static/present.ts';
+import { groupBySource, toCard, toFragment, toSummary, truncate } from '../../ui-static/present.ts';
 import { parseOnceLink, parseRoute } from '../../ui-static/route.ts';
 import { buildBar, buildSpark } from '../../ui-static/spark.ts';
 
@@ -168,8 +168,8 @@ describe('what an agent does', () => {
       ['Nobody takes its mail, 12 min', { agent: 'stalled', agentReason: 'mail-lies' }],
       ['Up for 12 min', { agent: 'live' }],
       ['Up for 12 min', { agent: 'unknown', agentReason: 'not-reported' }],
-      ['Working, 12 min · hivebar · opus', { agent: 'working', cwd: '/srv/work/hivebar/', model: 'opus' }],
-      ['Idle · hivebar', { agent: 'idle', cwd: 'C:\\work\\hivebar' }],
+      ['Working, 12 min in hivebar with opus', { agent: 'working', cwd: '/srv/work/hivebar/', model: 'opus' }],
+      ['Idle in hivebar', { agent: 'idle', cwd: 'C:\\work\\hivebar' }],
     ] as const) {
       assert.equal(read(over), words);
     }
@@ -211,6 +211,48 @@ describe('what an agent does', () => {
       ['zoe', 'urgent', 'down'],
     );
     assert.equal(groups[0]?.slots?.groupWords, '2 inboxes, 1 waiting');
+    const waits = (id: string, minute: number | null) =>
+      createPersona(id, {
+        ...{ agent: 'waiting', agentReason: 'input' },
+        agentSince: minute === null ? null : `2026-01-01T00:0${minute}:00.000000+00:00`,
+      });
+    const [all] = groupBySource([waits('ada', null), waits('bo', 5), waits('cy', 2)]);
+    assert.deepEqual(
+      all?.personas.map(({ id }) => id),
+      ['cy', 'bo', 'ada'],
+      'the longest wait first',
+    );
+  });
+
+  test('is in the head: what a person is asked for before mail that nobody takes', () => {
+    const summarize = (...personas: PersonaWire[]): unknown[] => {
+      const { slots, title } = toSummary({
+        ...{ schema: 1, rev: 1, generatedAt: agentSince, version: '1', port: 1, hives: [], projects: [], causes: [] },
+        totals: {
+          unread: 3,
+          unreadIs: 'exact',
+          urgent: 0,
+          urgentIs: 'exact',
+          up: 2,
+          down: 0,
+          personas: personas.length,
+        },
+        ...{ personas, decisions: [], tray: { state: '' }, autostart: null },
+        notifications: { state: '', pausedUntil: null, quietUntil: null },
+      });
+      return [slots.sentence, slots.decide, title];
+    };
+    const waiting = createPersona('ada', { agent: 'waiting', agentReason: 'input' });
+    const stalled = createPersona('bo', { agent: 'stalled', agentReason: 'mail-lies' });
+    const lies = 'Nobody takes the mail of 1 of 2 inboxes';
+    assert.deepEqual(summarize(waiting, stalled), [
+      '1 agent waits for you, 3 unread',
+      lies,
+      '1 agent waits for you, (3) Hivebar',
+    ]);
+    assert.deepEqual(summarize(stalled, createPersona('cy')), [lies, null, '(3) Hivebar']);
+    assert.deepEqual(summarize(waiting, { ...waiting, id: 'bo' })[0], '2 agents wait for you, 3 unread');
+    assert.deepEqual(summarize(createPersona('cy'), { ...waiting, hidden: true })[0], '3 unread');
   });
 
   test('what began and ended is in the timeline, in words', () => {
