@@ -275,7 +275,9 @@ export function choosePlan(
   if (setting.is === 'command' || setting.is === 'url') return { session: chosen?.session ?? null, steps: [setting] };
   if (setting.is === 'page' || chosen === null) return { session: chosen?.session ?? null, steps: [PAGE] };
   const { session, life } = chosen;
-  const { pane, resume } = session;
+  const { pane, resume, shownBy } = session;
+  if (shownBy !== undefined && setting.is === 'auto')
+    return { session, steps: [{ is: 'command', argv: shownBy }, PAGE] };
   if (setting.is === 'terminal') {
     const terminal = setting.argv ?? null;
     if (life === 'gone') return { session, steps: [{ is: 'terminal', resume, terminal }] };

@@ -97,6 +97,18 @@ describe('kept sessions', () => {
     assert.equal(sessions.list('ada')[0]?.endedAt, null, 'announced again, it runs again');
   });
 
+  test('who announced a session is found by its id, until it ends', () => {
+    const sessions = openStored();
+    assert.equal(sessions.findPersona('s1'), null);
+    sessions.set({ ...PLAIN, persona: 'ada', id: 's1' }, 1);
+    sessions.set({ ...PLAIN, persona: 'bo', id: 's1' }, 2);
+    assert.equal(sessions.findPersona('s1'), 'bo');
+    sessions.end('bo', 's1', 3);
+    assert.equal(sessions.findPersona('s1'), 'ada');
+    sessions.end('ada', 's1', 3);
+    assert.equal(sessions.findPersona('s1'), null);
+  });
+
   test('an announcement that is not fit is refused with its field, and nothing is kept', () => {
     const sessions = openStored();
     const pane = { socket: '/s', serverPid: 1, pane: '%1' };

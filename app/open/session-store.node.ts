@@ -18,6 +18,7 @@ const STEPS = [
   `ALTER TABLE sessions ADD COLUMN harness TEXT;
    ALTER TABLE sessions ADD COLUMN harness_home TEXT;
    ALTER TABLE sessions ADD COLUMN lock_path TEXT`,
+  'CREATE INDEX sessions_by_id ON sessions (id, seq)',
 ] as const;
 
 /** The number of sessions that are stored for each persona. */
@@ -36,6 +37,8 @@ export interface SessionStore {
   list(persona: PersonaId): readonly Session[];
   /** By persona, and newest first for each. */
   listAll(): readonly Session[];
+  /** The persona that announced a session with this id and did not end it; the one that did so last. Null: none. */
+  findPersona(id: string): PersonaId | null;
   /** Ends the session with this id or, with null, the newest open one. Returns null when there is none. */
   end(persona: PersonaId, id: string | null, at: Instant): Session | null;
 }
@@ -63,6 +66,9 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
   migrate(db, 'sessions', STEPS);
   const selectByPersona = db.prepare<SessionRow>('SELECT * FROM sessions WHERE persona = ? ORDER BY seq DESC');
   const selectAll = db.prepare<SessionRow>('SELECT * FROM sessions ORDER BY persona, seq DESC');
+  const selectOpen = db.prepare<Pick<SessionRow, 'persona'>>(
+    'SELECT persona FROM sessions WHERE id = ? AND ended_at IS NULL ORDER BY seq DESC LIMIT 1',
+  );
   const insert = db.prepare(
     `INSERT INTO sessions (persona, id, cwd, tmux_socket, tmux_server, tmux_pane, pid, start_key, resume, announced_at,
        harness, harness_home, lock_path)
@@ -94,6 +100,7 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
     },
     list: (persona) => selectByPersona.all(persona).map(toSession),
     listAll: () => selectAll.all().map(toSession),
+    findPersona: (id) => selectOpen.get(id)?.persona ?? null,
     end: (persona, id, at) =>
       runTransaction(db, () => {
         const row = selectByPersona

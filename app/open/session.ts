@@ -47,6 +47,8 @@ export interface Session extends SessionAnnouncement {
   readonly announcedAt: Instant;
   /** When it reported its end; null before that. */
   readonly endedAt: Instant | null;
+  /** The program that shows it without a terminal, with placeholders. Absent: none does. */
+  readonly shownBy?: readonly string[];
 }
 
 const NAME_CHARS = 200;

@@ -44,7 +44,7 @@ export async function openWatchers(options: WatchersOptions, machine: Machine): 
   const sources = await openSources(
     {
       ...{ settings, local, state: directory, put: board.put, watchers: all, supervisor, isReadOnly },
-      findSessionPersona: (id) => sessions.listAll().find((session) => session.id === id)?.persona ?? null,
+      findSessionPersona: sessions.findPersona,
       listSessionFolders: () => [
         ...new Set([
           ...sessions.listAll().flatMap(({ cwd, endedAt }) => (endedAt === null ? [cwd] : [])),

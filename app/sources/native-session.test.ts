@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findWay } from '../../core/sources/claude/open.ts';
 import type { Backend, MetaRecord } from '../../core/sources/garden/index.ts';
 import { toCitizenSession } from '../../core/sources/garden/open.ts';
 import { choosePlan } from '../open/placeholders.ts';
@@ -53,4 +54,45 @@ test('a session in a pane of tmux is shown there, and nothing else is taken for 
     { server: 'x', pane: '%7' },
   ])
     assert.equal(toSession({ ...native, tmux }).pane, null);
+});
+
+test('claude: a session that ended is resumed, one of the background attached, one of VS Code shown there, and no other is started', () => {
+  const file = {
+    ...{
+      pid: 2 ** 30,
+      sessionId: 'aaaaaaaa-0000-4000-8000-000000000000',
+      cwd: '/fields/river',
+      procStart: '1',
+      name: null,
+    },
+    ...{
+      kind: 'interactive',
+      entrypoint: 'cli',
+      status: 'idle',
+      waitingFor: null,
+      statusUpdatedAt: null,
+      startedAt: null,
+    },
+    ...{ hasSocket: false, jobId: null },
+  } as const;
+  const chooseClaudeSteps = (more: Partial<Parameters<typeof findWay>[0]['file']>, isGone = false) => {
+    const goneAt = isGone ? { instant: 1, monotonic: 1 } : null;
+    const way = findWay({ file: { ...file, ...more }, goneAt }, null);
+    const native = { persona: 'claude-aaaaaaaa', id: file.sessionId, cwd: file.cwd, ...way };
+    return choosePlan([toSession(native)], { is: 'auto' }, () => 'unknown').steps;
+  };
+  const page = { is: 'page' };
+  const resume = ['claude', '--resume', file.sessionId];
+  assert.deepEqual(chooseClaudeSteps({}, true), [{ is: 'terminal', resume, terminal: null }, page]);
+  assert.deepEqual(chooseClaudeSteps({}), [page]);
+  const attach = ['claude', 'attach', 'job1'];
+  assert.deepEqual(chooseClaudeSteps({ kind: 'bg', jobId: 'job1' }), [
+    { is: 'terminal', resume: attach, terminal: null },
+    page,
+  ]);
+  assert.deepEqual(chooseClaudeSteps({ kind: 'bg', jobId: '--help' }), [page]);
+  assert.deepEqual(chooseClaudeSteps({ entrypoint: 'claude-vscode' }), [
+    { is: 'command', argv: ['code', '--', '{cwd}'] },
+    page,
+  ]);
 });

@@ -166,9 +166,9 @@ export function hideSecrets(machine: Machine, except: readonly string[] = []): M
 const NO_PROCESS = { pid: 2 ** 30, startKey: 'none' };
 
 /** Converts a session that another system keeps to the form of an announced one. */
-export function toSession({ persona, id, cwd, resume, tmux }: NativeSession): Session {
+export function toSession({ tmux, ...native }: NativeSession): Session {
   const server = tmux === undefined ? null : parseTmuxServer(tmux.server);
   const pane =
     tmux === undefined || server === null || !/^%\d{1,9}$/.test(tmux.pane) ? null : { ...server, pane: tmux.pane };
-  return { persona, id, cwd, resume, pane, runner: NO_PROCESS, announcedAt: 0, endedAt: 0 };
+  return { ...native, pane, runner: NO_PROCESS, announcedAt: 0, endedAt: 0 };
 }

@@ -193,6 +193,8 @@ export interface NativeSession {
   readonly resume: readonly string[] | null;
   /** The pane of tmux that shows it: the value of its variable TMUX, and a pane id. Absent where there is none, or none is known. */
   readonly tmux?: { readonly server: string; readonly pane: string };
+  /** The program that shows it without a terminal; `{cwd}` is an argument of its own. Absent: none does. */
+  readonly shownBy?: readonly string[];
 }
 
 /** One metric in the text format of Prometheus. */

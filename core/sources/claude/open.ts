@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { findOwnHome, findWorkFolder } from '../../state/index.ts';
 import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
-import { createConfigDirectory } from './directory.ts';
+import { createConfigDirectory, type LiveSession } from './directory.ts';
 import { readEnvironment, readProcess } from './read/index.ts';
 import { toPersonaId } from './roster.ts';
 import { CLAUDE, CLAUDE_PREFIX, type ClaudeSettings } from './settings.ts';
@@ -44,15 +44,30 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
       const entry = source.find(persona.id.slice(CLAUDE_PREFIX.length));
       const session = entry?.session ?? null;
       if (entry === null || session === null) return [];
-      const { sessionId, cwd } = session.file;
-      const isAlive = session.goneAt === null;
-      const resume = isAlive ? null : ['claude', '--resume', sessionId];
-      const tmux = isAlive ? findPane(session.file.pid, entry.member?.tmuxPaneId ?? null) : null;
-      return [{ persona: toPersonaId(entry.address), id: sessionId, cwd, resume, ...(tmux === null ? {} : { tmux }) }];
+      const { sessionId: id, cwd } = session.file;
+      if (!isAbsolute(cwd)) return [];
+      return [{ persona: toPersonaId(entry.address), id, cwd, ...findWay(session, entry.member?.tmuxPaneId ?? null) }];
     },
     [Symbol.asyncDispose]: async () => {},
   };
 }
+
+/**
+ * How a click opens a session (contract 5). One that lives is never resumed, because two programs would write to it.
+ * @param ownPane the pane of a member of its team
+ */
+export function findWay(
+  { file: { pid, sessionId, kind, jobId, entrypoint }, goneAt }: Pick<LiveSession, 'file' | 'goneAt'>,
+  ownPane: string | null,
+): Pick<NativeSession, 'resume' | 'tmux' | 'shownBy'> {
+  if (goneAt !== null) return { resume: ['claude', '--resume', sessionId] };
+  const tmux = findPane(pid, ownPane);
+  if (tmux !== null) return { resume: null, tmux };
+  if (kind === 'bg' && jobId !== null && JOB_ID.test(jobId)) return { resume: ['claude', 'attach', jobId] };
+  return entrypoint === 'claude-vscode' ? { resume: null, shownBy: ['code', '--', '{cwd}'] } : { resume: null };
+}
+
+const JOB_ID = /^[\dA-Za-z][\w-]{0,63}$/;
 
 /** The pane of a session that runs in tmux, which its process has in its environment. A member of a team may have a pane of its own. */
 function findPane(pid: number, ownPane: string | null): NonNullable<NativeSession['tmux']> | null {
