@@ -75,7 +75,8 @@ describe('what the hooks of a session know of what it does', () => {
       session.hook('Notification', { notification_type: 'permission_prompt' }, 6000),
       'waiting permission 3000',
     );
-    assert.equal(session.hook('PostToolUse', bash), 'working 1000');
+    assert.equal(session.hook('PostToolUse', bash), 'working 10000');
+    assert.equal(session.hook('PreToolUse', bash), 'working 10000');
   });
 
   test('claude-code 8.1: a question and a plan are told from a permission by their tool', () => {
@@ -90,7 +91,7 @@ describe('what the hooks of a session know of what it does', () => {
     session.hook('PermissionRequest', bash);
     assert.equal(session.hook('PreToolUse', { tool_name: 'Read' }, 50), 'waiting permission 1000');
     assert.equal(session.hook('PostToolUse', { tool_name: 'Read' }, 5000), 'waiting permission 1000');
-    assert.equal(session.hook('PreToolUse', { tool_name: 'Read' }, 5000), 'working 1050');
+    assert.equal(session.hook('PreToolUse', { tool_name: 'Read' }, 5000), 'working 11050');
   });
 
   test('of two questions about one tool, each answer ends one', () => {
@@ -98,7 +99,7 @@ describe('what the hooks of a session know of what it does', () => {
     session.hook('PermissionRequest', bash);
     session.hook('PermissionRequest', bash, 10);
     assert.equal(session.hook('PostToolUse', bash), 'waiting permission 1010');
-    assert.equal(session.hook('PostToolUse', bash), 'working 2010');
+    assert.equal(session.hook('PostToolUse', bash), 'working 3010');
   });
 
   test('the question of a subagent is one of the session, and ends with the subagent', () => {
@@ -107,7 +108,7 @@ describe('what the hooks of a session know of what it does', () => {
     const helper = { agent_id: 'a1' };
     assert.equal(session.hook('PermissionRequest', { ...bash, ...helper }), 'waiting permission 2000');
     assert.equal(session.hook('PostToolUse', bash), 'waiting permission 2000');
-    assert.equal(session.hook('SubagentStop', helper), 'working 1000');
+    assert.equal(session.hook('SubagentStop', helper), 'working 4000');
     assert.equal(session.hook('Stop'), 'idle 5000');
     assert.equal(session.hook('PostToolUse', { ...bash, ...helper }), 'idle 5000');
   });

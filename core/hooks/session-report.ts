@@ -77,9 +77,12 @@ export function advanceSessionReport(
         ...{ cwd: null, model: before?.model ?? null, is: 'idle', since: now, waits: [] },
       }
     : before;
+  const state = advanceState(base, turn, now);
+  const hasResumed = base.waits.length > 0 && state.waits.length === 0;
   const next = {
     ...base,
-    ...advanceState(base, turn, now),
+    ...state,
+    since: hasResumed ? now : state.since,
     persona: facts.persona ?? base.persona,
     cwd: base.cwd ?? cwd, // commands of the agent change its folder later
     model: model ?? base.model,

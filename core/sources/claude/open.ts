@@ -48,6 +48,10 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
       if (!isAbsolute(cwd)) return [];
       return [{ persona: toPersonaId(entry.address), id, cwd, ...findWay(session, entry.member?.tmuxPaneId ?? null) }];
     },
+    findSessionOwner(sessionId) {
+      const entry = source.findBySession(sessionId);
+      return entry === null ? null : toPersonaId(entry.address);
+    },
     [Symbol.asyncDispose]: async () => {},
   };
 }

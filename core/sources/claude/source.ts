@@ -38,6 +38,8 @@ export interface ClaudeSource extends Source {
   named(address: string): Persona;
   /** What a persona stands for; null when it is not there. */
   find(address: string): Entry | null;
+  /** The persona that stands for this session; null when none does. */
+  findBySession(sessionId: string): Entry | null;
   readonly stores: readonly ConfigDirectory[];
   /** The current problems of the directories that concern nobody's mail, one line each. */
   readonly defects: readonly string[];
@@ -343,6 +345,8 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
     },
     named,
     find: (address) => roster.byAddress.get(address) ?? null,
+    findBySession: (id) =>
+      roster.byAddress.values().find(({ isSession, session }) => isSession && session?.file.sessionId === id) ?? null,
     stores,
     get defects() {
       return defects.lines;

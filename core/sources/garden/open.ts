@@ -42,6 +42,10 @@ export function openGarden({ garden }: GardenSettings, host: SourceHost): Watche
       const record = source.record(persona.id.slice(GARDEN_PREFIX.length));
       return record === null ? [] : [toCitizenSession(persona.id, record, persona.agent)];
     },
+    findSessionOwner(sessionId) {
+      const record = source.findBySession(sessionId);
+      return record === null ? null : source.named(record.gardenId).id;
+    },
     [Symbol.asyncDispose]: async () => {},
   };
 }

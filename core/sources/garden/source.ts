@@ -37,6 +37,8 @@ export interface GardenSource extends Source {
   named(gardenId: string): Persona;
   /** The record of a citizen as it was read last; null when there is none. */
   record(gardenId: string): MetaRecord | null;
+  /** The citizen that is this session of its agent program; null for none. */
+  findBySession(nativeSessionId: string): MetaRecord | null;
   /** The current problems of the store that concern no citizen's mail, one line each. */
   readonly defects: readonly string[];
 }
@@ -150,9 +152,11 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     const before = lastPolls.get(address);
     const counts = before?.unread === unread ? before.counts : toUnreadCounts(unread);
     if (before?.counts !== counts) pending = null;
-    lastPolls.set(address, { record, box: reading, unread, counts, agent });
+    const isSame = before?.agent === agent && before.record === record;
+    const agentState = isSame ? before.agentState : toAgentState(agent, record);
+    lastPolls.set(address, { record, box: reading, unread, counts, agent, agentState });
     const evidence = boxMail.items.length === 0 ? NO_MESSAGES : { ...NO_MESSAGES, items: boxMail.items };
-    return { at: clock.now(), ...counts, agentState: toAgentState(agent), evidence };
+    return { at: clock.now(), ...counts, agentState, evidence };
   }
 
   /**
@@ -231,6 +235,7 @@ export function createGardenSource(options: GardenOptions): GardenSource {
     },
     named,
     record: (gardenId) => records.last.byId.get(gardenId) ?? null,
+    findBySession: (id) => records.last.byId.values().find(({ nativeSessionId }) => nativeSessionId === id) ?? null,
     get defects() {
       return defects.lines;
     },
@@ -255,6 +260,7 @@ interface CitizenPoll {
   readonly unread: number;
   readonly counts: UnreadCounts;
   readonly agent: AgentLiveness;
+  readonly agentState: AgentState;
 }
 
 // What most citizens have is shared, because there may be thousands of them.
@@ -266,18 +272,13 @@ function toUnreadCounts(unread: number): UnreadCounts {
   return unread === 0 ? NOTHING_UNREAD : { unread: exactly(unread), urgent: NOTHING_UNREAD.urgent };
 }
 
-/** Equal judgements are the same object, and so are their states. */
-const STATES = new WeakMap<AgentLiveness, AgentState>();
-
-function toAgentState(agent: AgentLiveness): AgentState {
-  const known = STATES.get(agent);
-  if (known !== undefined) return known;
-  const { is, reasons } = agent;
+/** A marker says whether the agent lives, and its record where it works. Neither says what it does. */
+function toAgentState({ is, reasons }: AgentLiveness, record: MetaRecord): AgentState {
   const [why] = reasons;
-  const state: AgentState =
-    is === 'live' ? (why === undefined ? { is } : { is, why }) : { is, why: why ?? 'not-reported' };
-  STATES.set(agent, state);
-  return state;
+  const model = 'model' in record ? record.model : null;
+  const details = { cwd: record.cwd, ...(model === null ? {} : { model }) };
+  if (is !== 'live') return { is, why: why ?? 'not-reported', ...details };
+  return why === undefined ? { is, ...details } : { is, why, ...details };
 }
 
 /** `<backend> · <folder>`. A record can name any folder, so the folder is cleaned and cut. */
