@@ -46,7 +46,7 @@ export function unwrapResponse(response: TrayResponse, io: Io): string | null {
 }
 
 /** Extracts the message and next step of the server's `{"error": {...}}`; any other body is shown, cut. */
-function parseReason(body: string): string {
+export function parseReason(body: string): string {
   try {
     const { error } = JSON.parse(body) as { error?: { message?: unknown; next?: unknown } };
     if (typeof error?.message === 'string') return [error.message, error.next].filter(Boolean).join(': ');

@@ -1,5 +1,7 @@
 import type { Supervisor } from '../../core/services/index.ts';
-import type { WatchedHive } from '../../core/sources/module.ts';
+import type { Outbox } from '../../core/sinks/outbox/index.ts';
+import type { PositionStore, SettingsAccess, WatchedHive } from '../../core/sources/module.ts';
+import { toStem } from '../../core/state/index.ts';
 import type { InterruptionDetector } from '../../core/watcher/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.node.ts';
@@ -14,6 +16,7 @@ export interface WatchersOptions {
   readonly directory: string;
   /** With the decided `primary`. */
   readonly settings: Settings;
+  readonly settingsFile: SettingsAccess;
   readonly ownHive: WatchedHive;
   readonly supervisor: Supervisor;
   readonly interruptions: InterruptionDetector;
@@ -31,7 +34,7 @@ export interface Watchers {
 
 /** Opens every source, and creates a watcher for each of its hives. They run as services of the supervisor. */
 export async function openWatchers(options: WatchersOptions, machine: Machine): Promise<Watchers> {
-  const { state, directory, settings, ownHive, supervisor, interruptions, isReadOnly } = options;
+  const { state, directory, settings, settingsFile, ownHive, supervisor, interruptions, isReadOnly } = options;
   const { board, local, outbox, eventsDirectory } = state;
   const run = machine.random.hex(8);
   const createWatchers = (hive: WatchedHive, savedStates: ReadonlyMap<string, SavedTrayState>): HiveWatchers =>
@@ -45,6 +48,7 @@ export async function openWatchers(options: WatchersOptions, machine: Machine): 
     {
       ...{ settings, local, state: directory, put: board.put, watchers: all, supervisor, isReadOnly },
       findSessionPersona: sessions.findPersona,
+      ...{ positions: createPositionStore(outbox), settingsFile },
       listSessionFolders: () => [
         ...new Set([
           ...sessions.listAll().flatMap(({ cwd, endedAt }) => (endedAt === null ? [cwd] : [])),
@@ -61,4 +65,19 @@ export async function openWatchers(options: WatchersOptions, machine: Machine): 
   const fixed = hives.map((hive) => createWatchers(hive, savedStates));
   all.push(...fixed);
   return { sources, all, fixed };
+}
+
+/** Positions of sources are records of the outbox without events, so they are stored in order with those that have some. */
+function createPositionStore(outbox: Outbox<SavedTrayState>): PositionStore {
+  return {
+    read(key) {
+      const saved = outbox.readSaved(key);
+      return typeof saved?.identity === 'object' ? saved.identity : null;
+    },
+    async save(key, value) {
+      const position: SavedTrayState = { cursor: null, state: 'UP', consecutive_failures: 0, identity: value };
+      const ack = await outbox.sinkFor(key, toStem(key)).take([], position, new AbortController().signal);
+      if (ack.is !== 'all') throw ack.fault;
+    },
+  };
 }

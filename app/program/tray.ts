@@ -1,10 +1,11 @@
 import { parseEventLine } from '../../core/events/index.ts';
 import { type Service, supervise, untilAborted } from '../../core/services/index.ts';
 import { toEventFilePath } from '../../core/sinks/outbox/index.ts';
+import type { SettingsAccess } from '../../core/sources/module.ts';
 import { type Dirs, ensurePrivateDir, toStem } from '../../core/state/index.ts';
 import { detectInterruptions } from '../../core/watcher/index.ts';
 import { createActions, openPreferenceStore, reportPreferences } from '../actions/index.ts';
-import { openSettings, type Settings } from '../config/tray/index.ts';
+import { getSettingsPath, openSettings, type Settings } from '../config/tray/index.ts';
 import { startUpstreamService } from '../daemon/upstream-service.ts';
 import { watchChanged } from '../hook/index.ts';
 import { createDiskSpaceService } from '../host/disk-space-service.ts';
@@ -84,7 +85,16 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   const start = (...services: readonly Service[]): void => services.forEach(supervisor.add);
   start(interruptions.service, history.service);
   const watchers = await openWatchers(
-    { state, directory: dirs.state, settings, ownHive, supervisor, interruptions, isReadOnly: !isWhole },
+    {
+      state,
+      directory: dirs.state,
+      settings,
+      settingsFile: accessSettings(dirs.config),
+      ownHive,
+      supervisor,
+      interruptions,
+      isReadOnly: !isWhole,
+    },
     machine,
   );
   await using sources = watchers.sources;
@@ -186,6 +196,10 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   start(...(owned?.last ?? []));
   await untilAborted(machine.stop);
   return hasRoom && !outer.stop.aborted ? 'space' : 'stopped';
+}
+
+function accessSettings(directory: string): SettingsAccess {
+  return { path: getSettingsPath(directory), read: () => openSettings(directory).settings };
 }
 
 /** In read-only mode the relay waits for room, because nothing that it delivers could be saved. */

@@ -139,7 +139,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       run: options.run,
       pollSeconds: settings.pollSeconds,
       alertAfter: settings.alertAfter,
-      maxReplay: settings.maxReplay,
+      maxReplay: hive.replaysAll === true ? Number.POSITIVE_INFINITY : settings.maxReplay,
       heartbeatMs: settings.heartbeatSeconds === 0 ? null : settings.heartbeatSeconds * 1000,
       suppressed: NO_AUTHORS,
       delivery: 'at-least-once',

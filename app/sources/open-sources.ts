@@ -15,6 +15,8 @@ import type {
   HiveHandle,
   NativeSession,
   PersonaOnBoard,
+  PositionStore,
+  SettingsAccess,
   SourceEnvironment,
   SourceMetric,
   WatchedHive,
@@ -61,6 +63,8 @@ interface SourcesOptions {
   readonly findSessionPersona: (sessionId: string) => PersonaId | null;
   /** The folders of known sessions. */
   readonly listSessionFolders: () => readonly string[];
+  readonly positions: PositionStore;
+  readonly settingsFile: SettingsAccess;
   /**
    * Nothing can be written: only the local hive is watched. Sources wait for room, because nothing that they deliver could be
    * saved.
@@ -98,6 +102,7 @@ export async function openSources(options: SourcesOptions, machine: Machine): Pr
       watch: (hive) => watch(hive, options),
       findSessionPersona: options.findSessionPersona,
       listSessionFolders: options.listSessionFolders,
+      ...{ positions: options.positions, settingsFile: options.settingsFile },
     });
     if (watched !== null) opened.set(source.name, watched);
   }

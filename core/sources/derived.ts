@@ -6,6 +6,7 @@ import type {
   SourceCheck,
   SourceEnvironment,
   SourceModule,
+  SourcePlaces,
 } from './module.ts';
 import { SOURCES } from './registry.ts';
 
@@ -98,4 +99,22 @@ export async function findPrimaryHive(host: SourceEnvironment): Promise<Primary 
     if (primary != null) return primary as Primary;
   }
   return null;
+}
+
+/** Where each source looks, and what is there. One that cannot say it says so in its place. */
+export async function findSourcePlaces(
+  settings: SourceSettings,
+  host: SourceEnvironment,
+): Promise<readonly SourcePlaces[]> {
+  return await Promise.all(
+    SOURCE_LIST.map(async ({ name, prefix, listPrefixes, findPlaces }) => {
+      const prefixes = prefix === null ? (listPrefixes?.(settings) ?? []) : [prefix];
+      try {
+        return { name, prefixes, places: (await findPlaces?.(settings, host)) ?? [] };
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        return { name, prefixes, places: [{ what: 'nothing can be said', where: why, found: null }] };
+      }
+    }),
+  );
 }

@@ -89,6 +89,44 @@ export interface CommandHost {
   openOutput(): Promise<CommandOutput>;
   /** Reads the settings file. @throws Fault `settings` when it has a mistake */
   readSettings(env: Io['env']): Promise<object>;
+  /** Opens the settings file to change it. @throws as `readSettings` does */
+  editSettings(env: Io['env']): Promise<SettingsEditor>;
+  /**
+   * Runs an action in the tray process.
+   * @returns its answer; null when the tray process is not running
+   * @throws Fault with the reason, when it refuses
+   */
+  act(env: Io['env'], action: string, params: object): Promise<object | null>;
+  /** The personas on the board of the tray process; null when it is not running. */
+  readPersonas(env: Io['env']): Promise<readonly PersonaOnStatus[] | null>;
+  /** Where each built-in source looks, and what is there. */
+  findPlaces(env: Io['env']): Promise<readonly SourcePlaces[]>;
+  /** Asks the person at the terminal. @throws Fault `usage` when nobody is there */
+  ask(question: string): Promise<boolean>;
+}
+
+export interface SettingsEditor {
+  /** With defaults. */
+  readonly settings: object;
+  /** @throws Fault `usage` when the value does not fit */
+  check(name: string, value: unknown): void;
+  /** Writes one setting. @throws Fault `usage` when the value does not fit, `unwritable` */
+  set(name: string, value: unknown): void;
+  unset(name: string): void;
+}
+
+export interface PersonaOnStatus {
+  readonly id: PersonaId;
+  readonly source: SourceId;
+  readonly state: string;
+}
+
+/** Where one source looks. */
+export interface SourcePlaces {
+  readonly name: string;
+  /** How the ids of its personas begin, beside bare names. */
+  readonly prefixes: readonly string[];
+  readonly places: readonly SourcePlace[];
 }
 
 /** Stdout, of which a reader that does not read blocks nothing. */
@@ -136,6 +174,8 @@ export interface SourceHost extends SourceEnvironment {
   readonly holdSeconds: number;
   /** The state directory. */
   readonly state: string;
+  readonly positions: PositionStore;
+  readonly settingsFile: SettingsAccess;
   put(fact: Fact): void;
   /** Calls the listener with the address of each inbox of the local hive that changed. */
   onLocalMail(listener: (address: string) => void): Disposable;
@@ -148,6 +188,24 @@ export interface SourceHost extends SourceEnvironment {
   findSessionPersona(sessionId: string): PersonaId | null;
   /** The folders of the sessions that are known: those that were announced, and those in which an agent is reported to work. */
   listSessionFolders(): readonly string[];
+}
+
+/**
+ * Stores how far a source was read, in the log of the events: what is saved after an event was acknowledged is never there without
+ * that event, also when the store goes back to an older copy.
+ */
+export interface PositionStore {
+  /** The value that was saved last under this key, which no persona may have as its id; null when there is none. */
+  read(key: string): object | null;
+  /** @throws Fault when it cannot be saved */
+  save(key: string, value: object): Promise<void>;
+}
+
+/** The settings file while Hivebar is running. */
+export interface SettingsAccess {
+  readonly path: string;
+  /** Reads it again. @throws Fault `settings` when it has a mistake, `unreadable` */
+  read(): object;
 }
 
 /** A hive that came while Hivebar was running. */
@@ -281,6 +339,8 @@ export interface WatchedHive {
    * delivered. The embedded hive has no mail from before Hivebar, so there it is always so.
    */
   readonly deliversBacklog: boolean;
+  /** Everything that came while Hivebar was not running is delivered, however much it is. Absent: the setting `maxReplay` holds. */
+  readonly replaysAll?: true;
   /**
    * Resolves as soon as there is something to watch, or when the signal aborts. `came` means that the hive did not exist before,
    * so all of its mail came while Hivebar was running and is news. Without this method the hive is always present.

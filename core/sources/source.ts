@@ -107,6 +107,8 @@ export interface PollResult {
   readonly urgent: Count;
   readonly agentState: AgentState;
   readonly evidence: Evidence;
+  /** Called when every event of this result is with the sink, and what is known after it is saved. Absent: nobody asks. */
+  readonly delivered?: () => void;
 }
 
 export interface UnreadCounts {

@@ -1,6 +1,14 @@
 import type { Fact } from '../board/index.ts';
 import type { HiveAlarmEvent } from '../events/index.ts';
-import { type AgentState, type Fault, findSpan, type Health, type Instant, type Span } from '../model/index.ts';
+import {
+  type AgentState,
+  type Fault,
+  type FaultCode,
+  findSpan,
+  type Health,
+  type Instant,
+  type Span,
+} from '../model/index.ts';
 import type { Ack } from '../sinks/index.ts';
 import type { LogEvidence, Message, PollResult } from '../sources/index.ts';
 import { applyAck, buildBatch, EMPTY_DRAFT, type StepOutput, toCheckpointBelow, toMailEvent } from './batch.ts';
@@ -77,6 +85,8 @@ function stepAgent(
   if (!isHeld) return buildBatch(heard, at, rules, { ...EMPTY_DRAFT, checkpoint: heard.checkpoint });
   return { state: heard, batch: [], saved: toSavedState(heard), facts: [], save: false, more: false };
 }
+/** Faults that a second try cannot change. */
+const SURE: ReadonlySet<FaultCode> = new Set<FaultCode>(['unreadable', 'source-config', 'source-limit']);
 
 function stepFailure(
   before: WatcherState,
@@ -87,7 +97,7 @@ function stepFailure(
   const failures = before.failures + 1;
   const wasDown = before.health.is === 'down' || (before.health.is === 'unseen' && before.deliveredEdge === 'DOWN');
   // The disk refuses to read, so a second try gives the same answer. Keeping "up" with the old number would be false.
-  const isSure = fault.code === 'unreadable';
+  const isSure = SURE.has(fault.code);
   const isDown = wasDown || ((isSure || failures >= rules.alertAfter) && !settling);
   const health: Health = isDown
     ? { is: 'down', since: before.health.is === 'down' ? before.health.since : at, failures, why: fault.code }

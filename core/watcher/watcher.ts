@@ -163,7 +163,13 @@ class InboxWatcher implements Watcher {
       await clock.sleep(0, abort); // let other watchers run
       await this.#advance({ at: pollResult.at, is: 'polled', pollResult }, abort);
     }
+    if (pollResult.delivered !== undefined && this.#isSaved()) pollResult.delivered();
     return HEALTHY;
+  }
+
+  /** Whether a restart would go on from here. */
+  #isSaved(): boolean {
+    return !this.#hasMore && this.#retryAt === null && isSameSavedState(toSavedState(this.#state), this.#lastSaved);
   }
 
   beat(abort: AbortSignal): Promise<void> | null {

@@ -209,14 +209,14 @@ async function list(source: Source): Promise<readonly string[]> {
   return (await source.personas(never)).map(({ address }) => address);
 }
 
-/** A poll without the time of its answer. */
+/** A poll without the time of its answer, and without whom to tell that it was delivered. */
 async function poll(
   source: Source,
   persona: Persona,
   from: Checkpoint = UNSET,
   signal: AbortSignal = never,
-): Promise<Omit<PollResult, 'at'>> {
-  const { at: _, ...result } = await source.poll(persona, from, signal);
+): Promise<Omit<PollResult, 'at' | 'delivered'>> {
+  const { at: _at, delivered: _delivered, ...result } = await source.poll(persona, from, signal);
   return result;
 }
 

@@ -17,6 +17,7 @@ const CODES = 'one table holds all fault codes, from which exit codes, HTTP stat
 const COINCIDENCE = 'the name of the source is in the word streamQuery by chance';
 
 const EXCEPTIONS: readonly NameException[] = [
+  { path: 'core/sources/external/', name: 'amq', why: 'a folder of mailboxes may lie as that source has them' },
   ...['app/headless/', 'app/config/watch/', 'app/service/', 'core/sinks/'].map((path) => ({
     path,
     name: 'kijito',

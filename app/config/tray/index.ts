@@ -1,4 +1,4 @@
-export { checkAddress, type SettingsCheck, type SettingsProblem } from './check-settings.ts';
+export { checkAddress, checkSettings, type SettingsCheck, type SettingsProblem } from './check-settings.ts';
 export {
   getSettingsPath,
   isSettingName,

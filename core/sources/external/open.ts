@@ -1,0 +1,238 @@
+import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { Fault, toFault } from '../../model/index.ts';
+import { type Service, untilAborted } from '../../services/index.ts';
+import { ensurePrivateDir } from '../../state/index.ts';
+import { type Directories, watchDirectories } from '../directories.node.ts';
+import type { HiveHandle, NativeSession, PersonaOnBoard, SourceHost, WatchedHive, WatchedSource } from '../module.ts';
+import { type ChildPort, realChildren } from './child.node.ts';
+import { createEngine, type Engine, type EngineReport } from './engine.ts';
+import { SourceFault } from './faults.ts';
+import { ACTIONS, DEFAULT_EVERY_S, EXTERNAL, type ExternalSettings, type ExternalSource } from './settings.ts';
+import { openExternalSource } from './source.ts';
+import type { Transport, TransportListener } from './transport.ts';
+import { createSourceTransport } from './transports.ts';
+
+/** A source that runs. */
+interface RunningSource {
+  readonly setting: ExternalSource;
+  readonly engine: Engine;
+  readonly hive: WatchedHive;
+  handle: HiveHandle;
+}
+
+/** What `hivebar source list` and `show` ask the tray process. */
+export interface SourceReport extends EngineReport {
+  readonly name: string;
+}
+
+/** Watches each source that the settings name as a hive of its own. They come and go while Hivebar is running. */
+export function openExternal(
+  settings: ExternalSettings,
+  host: SourceHost,
+  children: ChildPort = realChildren,
+): WatchedSource {
+  const { clock, log, put } = host;
+  const running = new Map<string, RunningSource>();
+  let directories: Directories | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** Runs one change after the other. */
+  function inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const done = turn.then(change);
+    turn = done.catch(() => {}); // whoever asked for the change gets its error
+    return done;
+  }
+
+  function start(setting: ExternalSource): void {
+    const { name } = setting;
+    directories ??= watchDirectories({ clock, statOnly: false });
+    const engine = createEngine({
+      ...{ name, clock, log, positions: host.positions, readMemory: children.readMemory },
+      setKey: JSON.stringify([setting.is, setting.argv, setting.cwd, setting.path, setting.layout, setting.url]),
+      everyMs: (setting.every ?? DEFAULT_EVERY_S) * 1000,
+      stalledAfterMs: setting.stalledAfter === undefined ? null : setting.stalledAfter * 1000,
+      isUrlAllowed: createUrlCheck(host),
+      draw: () => Number.parseInt(host.random.hex(1), 16) / 256,
+      createTransport: (listener) => createTransport(setting, listener, directories as Directories),
+      renamed: () => void inTurn(async () => await watchAnew(name)),
+    });
+    const source = openExternalSource(name, engine, setting.acts === true, log);
+    const hive: WatchedHive = {
+      source,
+      address: formatAddress(setting),
+      identity: ({ address }) => [EXTERNAL, address, name],
+      named: engine.named,
+      holdMs: null,
+      kind: 'disk',
+      deliversBacklog: true,
+      replaysAll: true,
+    };
+    running.set(name, { setting, engine, hive, handle: host.watch(hive) });
+  }
+
+  function createTransport(setting: ExternalSource, listener: TransportListener, watched: Directories): Transport {
+    const { name } = setting;
+    try {
+      checkSettingsFile(host, name);
+      const folder = setting.cwd ?? join(host.state, 'sources', name);
+      if (setting.cwd === undefined && setting.argv !== undefined)
+        for (const path of [dirname(folder), folder]) ensurePrivateDir(host.disk, path);
+      return createSourceTransport(setting, folder, { host, children, directories: watched, listener });
+    } catch (error) {
+      return createRefusal(toFault(error, { is: 'source', key: name }), name);
+    }
+  }
+
+  async function end(name: string): Promise<RunningSource | null> {
+    const source = running.get(name);
+    if (source === undefined) return null;
+    running.delete(name);
+    await source.handle.release();
+    await source.hive.source[Symbol.asyncDispose]();
+    return source;
+  }
+
+  async function remove(name: string): Promise<void> {
+    const source = await end(name);
+    if (source === null) return;
+    source.handle.leave();
+    put({ is: 'source', at: clock.now(), source: name, address: source.hive.address, fault: null });
+    put({ is: 'withdrawn', at: clock.now(), source: name });
+    log.info(`${name} is not watched any more`);
+  }
+
+  /** Its events have another `source` now, which watchers do not change. */
+  async function watchAnew(name: string): Promise<void> {
+    const source = running.get(name);
+    if (source === undefined) return;
+    await source.handle.release();
+    source.handle = host.watch(source.hive);
+  }
+
+  async function follow({ sources }: ExternalSettings): Promise<void> {
+    const wanted = new Map(sources.map((setting) => [setting.name, setting]));
+    for (const [name, { setting }] of [...running])
+      if (!isDeepStrictEqual(setting, wanted.get(name))) await (wanted.has(name) ? end(name) : remove(name));
+    for (const [name, setting] of wanted) {
+      if (running.has(name)) continue;
+      start(setting);
+      log.info(`${name}: watching ${formatAddress(setting)}`);
+    }
+  }
+
+  async function restart(name: string): Promise<void> {
+    const ended = await end(name);
+    if (ended === null) throw createUsageFault(`there is no source ${name}`);
+    start(ended.setting);
+  }
+
+  const service: Service = {
+    name: 'sources of the settings',
+    async run(signal) {
+      await inTurn(async () => await follow(settings));
+      await untilAborted(signal);
+      await inTurn(async () => {
+        await Promise.all([...running.keys()].map(end));
+        directories?.[Symbol.dispose]();
+        directories = null;
+      });
+    },
+  };
+
+  return {
+    hives: [],
+    services: [service],
+    findSessions: (persona) => {
+      const source = running.get(persona.source);
+      return source === undefined ? [] : findSessions(source, persona);
+    },
+    async act(action, params, signal) {
+      const { source: name, persona, text } = params as { source?: string; persona?: string; text?: string };
+      switch (action) {
+        case ACTIONS.changed:
+          await inTurn(async () => await follow(host.settingsFile.read() as ExternalSettings));
+          return { watched: [...running.keys()] };
+        case ACTIONS.restart:
+          await inTurn(async () => await restart(name ?? ''));
+          return { restarted: name };
+        case ACTIONS.reply:
+          await reply(running, persona ?? '', text ?? '', signal);
+          return { replied: persona };
+        default:
+          return {
+            sources: [...running].map(([own, { engine }]): SourceReport => ({ name: own, ...engine.report() })),
+          };
+      }
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+async function reply(
+  running: ReadonlyMap<string, RunningSource>,
+  persona: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const [name, source] = [...running].find(([name]) => persona.startsWith(`${name}-`)) ?? [];
+  if (name === undefined || source === undefined)
+    throw createUsageFault(`${persona} belongs to no source of the settings`);
+  if (source.setting.acts !== true) throw createUsageFault(`${name} may not act: its setting has no "acts": true`);
+  await source.engine.act({ act: 'reply', persona: persona.slice(name.length + 1), text }, signal);
+}
+
+const RESUMABLE = new Set<PersonaOnBoard['agent']>(['gone', 'unknown']);
+
+/** What a source names is run only where its setting allows it, as arguments and never through a shell. */
+function findSessions({ setting, engine }: RunningSource, { id, agent }: PersonaOnBoard): readonly NativeSession[] {
+  if (setting.opens !== true) return [];
+  const { line, open } = engine.findTargets(id.slice(setting.name.length + 1));
+  const argv = open !== null && 'argv' in open ? open.argv : null;
+  const resume = RESUMABLE.has(agent) ? (line?.resume ?? argv) : argv;
+  const cwd = line?.cwd ?? null;
+  if (cwd === null) return [];
+  return [{ persona: id, id: setting.name, cwd, resume }];
+}
+
+function formatAddress({ argv, path, url }: ExternalSource): string {
+  return argv?.join(' ') ?? path ?? url ?? '';
+}
+
+function createUrlCheck({ settingsFile }: SourceHost): (url: string) => boolean {
+  let schemes: readonly string[] | null = null;
+  return (url) => {
+    schemes ??= (settingsFile.read() as { readonly urlSchemes?: readonly string[] }).urlSchemes ?? [];
+    return schemes.includes(new URL(url).protocol.slice(0, -1));
+  };
+}
+
+const OTHERS = 0o077;
+
+/** Whoever may write the settings decides what is run. @throws SourceFault */
+function checkSettingsFile({ disk, settingsFile: { path } }: SourceHost, name: string): void {
+  const stat = disk.files.lstat(path);
+  if (stat === null || stat.kind !== 'file') return;
+  const defect =
+    disk.uid !== null && stat.uid !== disk.uid
+      ? 'belongs to another user'
+      : disk.uid !== null && (stat.mode & OTHERS) !== 0
+        ? `may be read by others (mode ${stat.mode.toString(8)}, not 600)`
+        : null;
+  if (defect !== null)
+    throw new SourceFault('source-config', name, `nothing is run: ${path} ${defect}`, { isFinal: true });
+}
+
+/** Stands for a source that may not be run. */
+function createRefusal(fault: Fault, name: string): Transport {
+  const error =
+    fault instanceof SourceFault ? fault : new SourceFault(fault.code, name, fault.message, { isFinal: true });
+  const refuse = async (): Promise<never> => {
+    throw error;
+  };
+  return { pid: null, isCheap: true, start: refuse, poll: refuse, [Symbol.asyncDispose]: async () => {} };
+}
+
+function createUsageFault(message: string): Fault {
+  return new Fault('usage', message, { is: 'machine', key: 'source' });
+}
