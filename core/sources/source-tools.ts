@@ -1,5 +1,6 @@
 import { Fault, type SourceId } from '../model/index.ts';
 import { type Clock, type Files, type Log, O } from '../ports/index.ts';
+import type { Checkpoint } from './source.ts';
 
 /** One timer per key. When a key is scheduled again, the earlier of the two times counts. */
 interface Timers extends Disposable {
@@ -49,6 +50,17 @@ export function toOneLine(text: string, chars: number): string {
 }
 
 const MANY_CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+
+/** The epoch of a set whose file is not there. */
+export const NO_EPOCH = 'none';
+
+/**
+ * The epoch of a poll. A file that comes into being is no other set than none before it, so what it holds is news; nor is its absence.
+ * @param epoch of the file as it lies there
+ */
+export function chooseEpoch(epoch: string, from: Checkpoint): string {
+  return from.is === 'known' && (from.epoch === NO_EPOCH || epoch === NO_EPOCH) ? from.epoch : epoch;
+}
 
 /** The placeholder for a value that cannot be written as JSON. */
 export const UNREADABLE = '(a value that is nested too deeply to be shown)';

@@ -234,6 +234,8 @@ export interface SetItem {
   readonly created: string | null;
   /** Cut and cleaned. Used only for the event of an appearance; null when it was not requested or does not exist. */
   readonly content: string | null;
+  /** Whether the persona wrote it itself, where its address does not say so. Absent: its name in `from` says it. */
+  readonly isOwn?: boolean;
   /** Further keys of its event lines, also of those about changes. Keys that every event has are ignored. */
   readonly extra: Extra;
 }

@@ -1,72 +1,28 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
+import { openSqliteWriter, type SqliteWriter } from '../../test/kit/sqlite-writer.ts';
 import { describeTree } from '../../test/kit/watched-tree.ts';
 import { realClock } from '../ports/index.ts';
 import { type PeekedDatabase, peekSqlite, type SqlitePeek, toPeekFault } from './sqlite-peek.node.ts';
 
-/** Another process with the database open. It runs the SQL of each line, answers `ok` or an error, and ends with its stdin. */
-const WRITER = `
-const { DatabaseSync } = require('node:sqlite');
-const db = new DatabaseSync(process.argv[1]);
-const lines = require('node:readline').createInterface({ input: process.stdin });
-lines.on('line', (sql) => {
-  try { db.exec(sql); console.log('ok'); } catch (error) { console.log(error.message); }
-});
-lines.on('close', () => db.close());
-console.log('ok');
-`;
-
 let folder: Scratch;
 let path: string;
-const children: ChildProcess[] = [];
+const writers: SqliteWriter[] = [];
 beforeEach(() => {
   folder = scratch();
   path = folder.at('theirs.sqlite');
 });
 afterEach(async () => {
-  for (const child of children.splice(0)) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
+  for (const writer of writers.splice(0)) await writer.kill();
   folder[Symbol.dispose]();
 });
 
-interface Writer {
-  run(sql: string): Promise<void>;
-  /** Closes the database, which then has no side file. */
-  close(): Promise<void>;
-  /** Ends without closing it. */
-  kill(): Promise<void>;
-}
-
-async function openWriter(...statements: string[]): Promise<Writer> {
-  const args = ['--no-warnings', '--input-type=commonjs', '-e', WRITER, path];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  children.push(child);
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  assert.equal((await answers.next()).value, 'ok');
-  const run = async (sql: string): Promise<void> => {
-    child.stdin.write(`${sql}\n`);
-    assert.equal((await answers.next()).value, 'ok', sql);
-  };
-  for (const sql of statements) await run(sql);
-  return {
-    run,
-    async close() {
-      child.stdin.end();
-      await once(child, 'exit');
-    },
-    async kill() {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
-  };
+async function openWriter(...statements: string[]): Promise<SqliteWriter> {
+  const writer = await openSqliteWriter(path, ...statements);
+  writers.push(writer);
+  return writer;
 }
 
 const CREATE = ['PRAGMA journal_mode = WAL', 'CREATE TABLE t (n INTEGER)', 'INSERT INTO t VALUES (1)'];

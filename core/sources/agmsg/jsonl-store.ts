@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { Fault, parseJson } from '../../model/index.ts';
 import { O } from '../../ports/index.ts';
 import { getErrno, readText } from '../../state/index.ts';
+import { NO_EPOCH } from '../source-tools.ts';
 import {
   type AgmsgMessage,
   type AgmsgStore,
@@ -165,7 +166,7 @@ export function createJsonlStore(options: StoreOptions): AgmsgStore {
     refresh,
     isUnchanged: () => lastStamp !== '' && readStamp() === lastStamp,
     get epoch() {
-      return log?.identity ?? 'none';
+      return log?.identity ?? NO_EPOCH;
     },
     list: (team, agent) => members.get(toMember(team, agent)) ?? NO_MESSAGES,
     /** A log only grows, so what was a message is one. */

@@ -12,7 +12,7 @@ import { every } from '../../services/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { SourceHost } from '../module.ts';
 import type { Checkpoint, PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
-import { createDefectLog, createTimers, cut, toReadOnlyFiles } from '../source-tools.ts';
+import { chooseEpoch, createDefectLog, createTimers, cut, NO_EPOCH, toReadOnlyFiles } from '../source-tools.ts';
 import {
   type Agent,
   type AgmsgTeam,
@@ -245,7 +245,7 @@ export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
         at: clock.now(),
         ...NOTHING_UNREAD,
         agentState: AGENT_STATE_NOT_REPORTED,
-        evidence: toEvidence('none', []),
+        evidence: toEvidence(chooseEpoch(NO_EPOCH, from), []),
       };
     const { agent, open } = member;
     const { store } = open;
@@ -259,7 +259,7 @@ export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
       polled.set(address, { messages, agentState: agentState.is, counts });
       pending = null;
     }
-    return { at: clock.now(), ...counts, agentState, evidence: toEvidence(store.epoch, items) };
+    return { at: clock.now(), ...counts, agentState, evidence: toEvidence(chooseEpoch(store.epoch, from), items) };
   }
 
   /** Messages that were delivered and are read now are items once more, with that change. Then they are left out. */
@@ -448,10 +448,9 @@ function toCounts(messages: readonly AgmsgMessage[]): UnreadCounts {
 
 function toItem(key: string, message: AgmsgMessage, agent: Agent): SetItem {
   const { from, created, content, isRead } = message;
-  const own = from === agent.name ? { self: true } : {};
   return {
     ...{ key, fingerprint: isRead ? READ : UNREAD, appeared: 'new', changed: isRead ? 'read' : null, vanished: null },
-    ...{ from, created, content, extra: { team: agent.team, ...own } },
+    ...{ from, created, content, isOwn: from === agent.name, extra: { team: agent.team } },
   };
 }
 

@@ -1,5 +1,6 @@
 import { Fault } from '../../model/index.ts';
 import { type PeekedDatabase, peekSqlite, readDatabaseStamp, toPeekFault } from '../../state/index.ts';
+import { NO_EPOCH } from '../source-tools.ts';
 import {
   type AgmsgMessage,
   type AgmsgStore,
@@ -56,7 +57,7 @@ export function createSqliteStore(options: StoreOptions): AgmsgStore {
   const released = new Map<string, number>();
   let startSeq: number | null = null;
   let overview = EMPTY;
-  let epoch = 'none';
+  let epoch = NO_EPOCH;
   let lastStamp: { readonly stamp: string; readonly at: number } | null = null;
 
   const isUnchanged = (): boolean =>
@@ -70,13 +71,14 @@ export function createSqliteStore(options: StoreOptions): AgmsgStore {
     const at = clock.monotonic();
     const base = overview;
     let peek = await peekSqlite(path, (db) => readChanges(db, base), { clock, signal });
-    if (peek.is === 'read' && epoch !== 'none' && peek.identity !== epoch) {
+    if (peek.is === 'read' && epoch !== NO_EPOCH && peek.identity !== epoch) {
       members.clear(); // another file
       peek = await peekSqlite(path, (db) => readChanges(db, EMPTY), { clock, signal });
     }
     if (peek.is === 'absent') {
+      startSeq ??= 0;
       members.clear();
-      [overview, epoch, lastStamp] = [EMPTY, 'none', null];
+      [overview, epoch, lastStamp] = [EMPTY, NO_EPOCH, null];
       return;
     }
     if (peek.is !== 'read') throw toPeekFault(peek, path, SCOPE);

@@ -10,6 +10,7 @@ import {
   toPeekFault,
 } from '../../state/index.ts';
 import type { SetItem } from '../source.ts';
+import { NO_EPOCH } from '../source-tools.ts';
 import { formatPayload, PAYLOAD_CHARS } from './payload.ts';
 import { CODEX } from './settings.ts';
 
@@ -23,7 +24,7 @@ export interface Queue {
   readonly threads: ReadonlyMap<string, readonly SetItem[]>;
 }
 
-export const NO_QUEUE: Queue = { epoch: 'none', revision: 0, threads: new Map() };
+export const NO_QUEUE: Queue = { epoch: NO_EPOCH, revision: 0, threads: new Map() };
 
 export interface QueueOptions {
   readonly home: string;

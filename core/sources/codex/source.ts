@@ -4,8 +4,8 @@ import { every } from '../../services/index.ts';
 import { isFlocked } from '../../state/index.ts';
 import { watchDirectories } from '../directories.node.ts';
 import type { SourceHost } from '../module.ts';
-import type { PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
-import { createTimers, toReadOnlyFiles } from '../source-tools.ts';
+import type { Checkpoint, PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
+import { chooseEpoch, createTimers, toReadOnlyFiles } from '../source-tools.ts';
 import { createQueueReader, NO_QUEUE, type Queue, THREAD_ID } from './queue.ts';
 import { CODEX, CODEX_PREFIX } from './settings.ts';
 import { readThreads, type ThreadInfo } from './threads.ts';
@@ -178,7 +178,7 @@ export function createCodexSource(options: CodexOptions): CodexSource {
 
   const isChanged = ({ polled, items, isRun }: Thread): boolean => polled?.items !== items || polled.isRun !== isRun;
 
-  async function poll({ address }: Persona): Promise<PollResult> {
+  async function poll({ address }: Persona, from: Checkpoint): Promise<PollResult> {
     await refresh();
     const thread = threads.get(address);
     if (thread !== undefined) checkRunners([thread]);
@@ -189,7 +189,12 @@ export function createCodexSource(options: CodexOptions): CodexSource {
       pending = null;
     }
     const agentState = toAgentState(thread ?? null);
-    return { at: clock.now(), ...counts, agentState, evidence: { is: 'set', epoch: applied.epoch, items } };
+    return {
+      at: clock.now(),
+      ...counts,
+      agentState,
+      evidence: { is: 'set', epoch: chooseEpoch(applied.epoch, from), items },
+    };
   }
 
   /** While nothing changed, the counts are the same object, so that nobody has to compare them. */
@@ -246,7 +251,7 @@ export function createCodexSource(options: CodexOptions): CodexSource {
       await readInfos([...threads.values()]);
       return [...threads.values()].filter(isListed).map(({ id }) => named(id));
     },
-    poll: (persona) => poll(persona),
+    poll: (persona, from) => poll(persona, from),
     pending: { once: readPendingCounts },
     isGone({ address }) {
       const thread = threads.get(address);
