@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
-import { agentTerminals, listProcesses, prepareCodex } from '../kit/agent-terminal.ts';
+import { agentTerminals, listProcesses, prepareCodex, trustCodexHooks, waitForCodex } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
 import { createTestNudger } from '../kit/nudger.ts';
 import { realClient } from '../kit/real-clients.ts';
@@ -50,23 +50,8 @@ test('C9 C2 two TUIs of the real Codex at once: each is told its own mail alone,
   const askedWith = (text: string) => model.asks.filter(({ fresh }) => fresh.includes(text));
   const start = async (name: string, cwd: string, persona: string): Promise<void> => {
     terminals.start(name, cwd, { ...env, HIVEBAR_PERSONA: persona }, [client.program]);
-    if (name === 'one') {
-      await terminals.shows(name, /Hooks need review/);
-      await until('all are trusted', () => {
-        const asks = /(›)? *2\. Trust all/.exec(terminals.screen(name));
-        if (asks !== null) terminals.key(name, asks[1] === undefined ? '2' : 'Enter');
-        return asks === null;
-      });
-    }
-    await terminals.shows(name, /Ask Codex to do anything/);
-    // Keys right after the start are lost.
-    await until(`keys are taken in ${name}`, () => {
-      if (/› x+\s*\n/.test(terminals.screen(name))) return true;
-      terminals.key(name, 'x');
-      return false;
-    });
-    terminals.key(name, 'C-u');
-    await terminals.shows(name, /Ask Codex to do anything/);
+    if (name === 'one') await trustCodexHooks(terminals, name);
+    await waitForCodex(terminals, name);
   };
   const prompt = async (name: string, text: string): Promise<string> => {
     await terminals.say(name, text);

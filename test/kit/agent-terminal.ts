@@ -139,3 +139,25 @@ export function prepareCodex(home: string, projects: readonly string[], url: str
   writeFileSync(join(config, 'config.toml'), `${lines.join('\n')}\n`);
   return { CODEX_HOME: config, LOOPBACK_KEY: 'loopback' };
 }
+
+/** Answers its question about new hooks. */
+export async function trustCodexHooks(terminals: AgentTerminals, name: string): Promise<void> {
+  await terminals.shows(name, /Hooks need review/);
+  await until('all are trusted', () => {
+    const asks = /(›)? *2\. Trust all/.exec(terminals.screen(name));
+    if (asks !== null) terminals.key(name, asks[1] === undefined ? '2' : 'Enter');
+    return asks === null;
+  });
+}
+
+/** Waits until Codex takes keys: those right after its start are lost. */
+export async function waitForCodex(terminals: AgentTerminals, name: string): Promise<void> {
+  await terminals.shows(name, /Ask Codex to do anything/);
+  await until(`keys are taken in ${name}`, () => {
+    if (/› x+\s*\n/.test(terminals.screen(name))) return true;
+    terminals.key(name, 'x');
+    return false;
+  });
+  terminals.key(name, 'C-u');
+  await terminals.shows(name, /Ask Codex to do anything/);
+}
