@@ -48,6 +48,10 @@ const NOTHING_UNREAD: UnreadCounts = { unread: exactly(0), urgent: exactly(0) };
 const UNKNOWN_COUNTS: UnreadCounts = { unread: UNKNOWN, urgent: UNKNOWN };
 const AT_LEAST_NOTHING: UnreadCounts = { unread: { is: 'atLeast', n: 0 }, urgent: { is: 'atLeast', n: 0 } };
 
+/** The page of a message. Opening it marks nothing as read. */
+export const toMessageLink = (base: string, project: string, id: number): string =>
+  `${base}/mail/${encodeURIComponent(project)}/message/${id}`;
+
 export const toAddress = (project: string, name: string): string => `${project}/${name}`;
 
 export function createLedger(saved: SavedLedger | null, base: string): MailLedger {
@@ -228,6 +232,6 @@ function toMessage(
     content,
     read: readBy.get(name) === true,
     isOwn: sender === name,
-    extra: { subject, link: `${base}/mail/${encodeURIComponent(project)}/message/${id}` },
+    extra: { subject, link: toMessageLink(base, project, id) },
   };
 }

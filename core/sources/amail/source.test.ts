@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -7,12 +7,14 @@ import { runInNewContext } from 'node:vm';
 import { createJumpingClock } from '../../../test/conformance/source-rig.ts';
 import { createDelivered, listTexts, watchPersona } from '../../../test/conformance/watch-source.ts';
 import { type FakeAgentMail, fakeAgentMail, PROJECT } from '../../../test/kit/fake-agent-mail.ts';
-import { scratch } from '../../../test/kit/scratch.ts';
+import { type Scratch, scratch } from '../../../test/kit/scratch.ts';
 import { until } from '../../../test/kit/until.ts';
 import { formatEventLine } from '../../events/index.ts';
 import { exactly, Fault, UNKNOWN } from '../../model/index.ts';
 import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
 import { realClock, realFiles, silentLog } from '../../ports/index.ts';
+import type { RunInboxEvents } from './deliveries.ts';
+import { createInboxEventsRunner } from './open.ts';
 import { createMailServer } from './server.ts';
 import { watchSignals } from './signals.ts';
 import { type AmailSource, createAmailSource, type SavedAmail } from './source.ts';
@@ -23,7 +25,7 @@ const read = (name: string): string =>
   readFileSync(new URL(`../../../test/data/amail/${name}`, import.meta.url), 'utf8');
 
 /** A source that remembers in memory what the real one saves, so that a second process can be opened over the same server. */
-function createRig(server: FakeAgentMail, signals?: string) {
+function createRig(server: FakeAgentMail, signals?: string, runInboxEvents?: RunInboxEvents) {
   const clock = createJumpingClock(realClock);
   let saved: SavedAmail | null = null;
   const open = (): AmailSource =>
@@ -45,6 +47,7 @@ function createRig(server: FakeAgentMail, signals?: string) {
       ...(signals === undefined
         ? {}
         : { watchSignals: (heard) => watchSignals(signals, { clock, files: realFiles }, heard) }),
+      ...(runInboxEvents === undefined ? {} : { runInboxEvents }),
     });
   return {
     clock,
@@ -227,6 +230,79 @@ test('amail 5: a larger window is read before mail counts as missing', async () 
   assert.equal(listTexts(delivered).length, 600);
   assert.ok(!delivered.events.some(({ event }) => event === 'alert'));
 });
+
+/** A stand-in of `am`: it pages through the deliveries in a file, and writes down how it was called. */
+function createAm(home: Scratch): { readonly run: RunInboxEvents; write(deliveries: object, mode?: string): void } {
+  const script = `#!${process.execPath}
+    const { appendFileSync, readFileSync } = require('node:fs');
+    const [command, ...flags] = process.argv.slice(2);
+    appendFileSync(__dirname + '/calls', process.argv.slice(2).join(' ') + '\\n');
+    const { name, after } = Object.fromEntries(flags.map((flag) => flag.replace('--agent', '--name').slice(2).split('=')));
+    const { mode, deliveries } = JSON.parse(readFileSync(__dirname + '/deliveries', 'utf8'));
+    const oldest = mode === 'expired' ? 40 : 1;
+    if (mode === 'broken') process.exit(2);
+    if (Number(after) + 1 < oldest) {
+      const details = { after: Number(after), oldest_available_cursor: oldest };
+      console.log(JSON.stringify({ status: 'error', code: 'cursor_expired', details }));
+      process.exit(1);
+    }
+    const own = (deliveries[name] ?? []).filter(({ cursor }) => cursor > after);
+    const events = own.slice(0, 20);
+    const next_cursor = events.at(-1)?.cursor ?? Number(after);
+    console.log(JSON.stringify({ events, next_cursor, has_more: own.length > 20, oldest_available_cursor: oldest }));
+  `;
+  mkdirSync(home.at('bin'));
+  writeFileSync(home.at('bin', 'am'), script, { mode: 0o700 });
+  return {
+    run: createInboxEventsRunner('http://127.0.0.1:8765', { env: { PATH: home.at('bin') } }),
+    write: (deliveries, mode = 'whole') => void home.write('bin/deliveries', JSON.stringify({ mode, deliveries })),
+  };
+}
+
+for (const mode of ['whole', 'expired', 'broken'] as const) {
+  const result = mode === 'whole' ? 'there is no gap' : 'the gap stays';
+  test(`amail 5: with deliveries that are ${mode} ${result}`, async () => {
+    using home = scratch();
+    const am = createAm(home);
+    await using server = await fakeAgentMail();
+    for (const name of ['ada', 'quiet']) server.addAgent(name);
+    const rig = createRig(server, undefined, am.run);
+    const delivered = { ada: createDelivered(), quiet: createDelivered() };
+    const run = async (): Promise<void> => {
+      await using source = rig.open();
+      for (const name of ['ada', 'quiet'] as const) {
+        const watched = watchPersona(source, await find(source, at(name)), rig.clock, delivered[name]);
+        for (let n = 0; n < 3; n += 1) await watched.poll();
+      }
+    };
+    server.deliver({ to: ['ada', 'quiet'], subject: 's1' });
+    await run();
+    for (let n = 0; n < 1500; n += 1) server.deliver({ to: [n % 50 === 0 ? 'ada' : 'bo'], subject: `s${n}` });
+    const list = (name: string) =>
+      server.mail.flatMap(({ id, readBy, subject, sender: from, createdTs: delivered_ts }) =>
+        readBy.has(name) ? [{ cursor: id + 30, message_id: id, kind: 'to', delivered_ts, subject, from }] : [],
+      );
+    am.write({ ada: list('ada'), quiet: list('quiet') }, mode);
+    await run();
+    await run();
+    const gaps = (['ada', 'quiet'] as const).map(
+      (name) => delivered[name].events.filter((event) => event.event === 'alert' && event.reason === 'gap').length,
+    );
+    const mail = delivered.ada.events.filter(({ event }) => event === 'new');
+    const calls = home.text('bin/calls').trim().split('\n');
+    if (mode === 'whole') {
+      assert.deepEqual([gaps, mail.length], [[0, 0], 31]);
+      const missed = mail[1] as unknown as Record<string, unknown>;
+      assert.deepEqual([missed.id, missed.subject, 'content' in missed], [2, 's0', false]);
+      assert.equal(calls.length, 3, 'two pages for one agent, one for the other');
+    } else {
+      assert.deepEqual([gaps, mail.length], [[1, 1], mode === 'expired' ? 30 : 21]);
+    }
+    const folder = `/${PROJECT.replaceAll('-', '/')}`;
+    const flags = '--limit=1000 --host=127.0.0.1 --port=8765 --format=json';
+    assert.equal(calls[0], `inbox-events --project=${folder} --agent=ada --after=0 ${flags}`);
+  });
+}
 
 for (const when of ['while it is watched', 'between two processes'] as const) {
   test(`amail 6: a store that is built again ${when} is seed_ahead, and nothing is delivered twice`, async () => {

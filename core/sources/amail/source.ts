@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, foldName, type PersonaId } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
-import type { LogEvidence, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
+import type { Gap, LogEvidence, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
 import { createTimers, cut } from '../source-tools.ts';
 import type { MailProject, UnifiedInbox } from './answer.ts';
-import { createLedger, type SavedLedger, toAddress } from './ledger.ts';
+import { type RunInboxEvents, readMissedMail } from './deliveries.ts';
+import { createLedger, type SavedLedger, toAddress, toMessageLink } from './ledger.ts';
 import type { MailServer } from './server.ts';
 import { AMAIL, AMAIL_PREFIX, createServerFault } from './settings.ts';
 
@@ -18,6 +19,8 @@ export interface AmailOptions {
   readonly memory: AmailMemory;
   /** Calls the listener with the address of an agent for whom the server wrote a signal file. */
   readonly watchSignals?: (heard: (address: string) => void) => Disposable;
+  /** Fills gaps. Absent: a gap is reported and given up. */
+  readonly runInboxEvents?: RunInboxEvents;
 }
 
 /** Where the source remembers what it knows of a server, from one process to the next. */
@@ -231,6 +234,31 @@ export function createAmailSource(options: AmailOptions): AmailSource {
     return { at, ...ledger.count(address), agentState, evidence };
   }
 
+  /** Adds what lies in a gap, where the server can tell. Without text, for that is not shown any more. */
+  async function fillGap(
+    address: string,
+    from: number,
+    result: PollResult,
+    gap: Gap,
+    signal: AbortSignal,
+  ): Promise<PollResult> {
+    const { evidence } = result;
+    const [slug = '', name = ''] = address.split('/');
+    const project = projects.find((each) => each.slug === slug);
+    if (options.runInboxEvents === undefined || project === undefined || evidence.is !== 'log') return result;
+    const to = gap.floor ?? from;
+    const range = { from, to, toLink: (id: number) => toMessageLink(base, slug, id) };
+    const missed = await readMissedMail(options.runInboxEvents, { folder: project.folder, name }, range, signal);
+    if (missed.isWhole === null) return result;
+    const messages = [...missed.messages, ...evidence.messages];
+    if (!missed.isWhole)
+      return { ...result, evidence: { ...evidence, messages, gap: { ...gap, walked: missed.messages.length } } };
+    const agent = agents.get(address);
+    if (missed.messages.length === 0 && agent !== undefined) agents.set(address, { ...agent, bornAfter: to - 1 });
+    const { gap: _, ...whole } = evidence;
+    return { ...result, evidence: { ...whole, messages } };
+  }
+
   function readPending(): ReadonlyMap<string, UnreadCounts> {
     if (pending !== null) return pending;
     const counts = new Map<string, UnreadCounts>();
@@ -266,7 +294,10 @@ export function createAmailSource(options: AmailOptions): AmailSource {
       signs.delete(address);
       throwIfFailed();
       signs.set(address, sign(address));
-      return toPollResult(address, from);
+      const result = toPollResult(address, from);
+      return result.evidence.is === 'log' && result.evidence.gap !== undefined && from.is === 'at'
+        ? await fillGap(address, from.id, result, result.evidence.gap, signal)
+        : result;
     },
     pending: {
       async once(signal) {

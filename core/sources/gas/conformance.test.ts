@@ -6,9 +6,9 @@ import { fakeTown } from '../../../test/kit/fake-gas-town.ts';
 import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
 import { silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
+import { runProgram } from '../run-program.node.ts';
 import { createCityClient } from './city-client.ts';
 import { createCitySource } from './city-source.ts';
-import { runProgram } from './run-program.node.ts';
 import { createTownSource } from './town-source.ts';
 
 /** How the answers of a whole city go wrong. */

@@ -2,9 +2,9 @@ import { Fault, type Scope } from '../../model/index.ts';
 import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
 import { realFiles, silentLog } from '../../ports/index.ts';
 import { type CheckContext, type Finding, fail, ok, skipped, warn } from '../module.ts';
+import { runProgram } from '../run-program.node.ts';
 import { createCityClient, listCities } from './city-client.ts';
 import { findBd, knock, resolveGasPlaces } from './places.node.ts';
-import { runProgram } from './run-program.node.ts';
 import { GAS, type GasSettings } from './settings.ts';
 import { createTownSource } from './town-source.ts';
 

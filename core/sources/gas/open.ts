@@ -10,10 +10,10 @@ import type {
   SourcePlace,
   WatchedSource,
 } from '../module.ts';
+import { runProgram } from '../run-program.node.ts';
 import { type City, type CityFetcher, createCityClient, listCities } from './city-client.ts';
 import { type CitySource, createCitySource, toCityId } from './city-source.ts';
 import { findBd, type GasPlaces, knock, resolveGasPlaces } from './places.node.ts';
-import { runProgram } from './run-program.node.ts';
 import { GAS, GAS_PREFIX, type GasSettings } from './settings.ts';
 import { createTownSource, type TownSource } from './town-source.ts';
 

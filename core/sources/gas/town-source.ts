@@ -3,6 +3,7 @@ import { AGENT_STATE_NOT_REPORTED, Fault, JSON_LIMITS, parseJson, UNKNOWN } from
 import type { Clock, Log } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
 import { watchDirectories } from '../directories.node.ts';
+import type { ProgramEnd } from '../run-program.node.ts';
 import type { PendingCounts, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
 import { createDefectLog, createTimers, cut } from '../source-tools.ts';
 import {
@@ -14,7 +15,6 @@ import {
   toInboxFingerprint,
   toSetItems,
 } from './message.ts';
-import type { ProgramEnd } from './run-program.node.ts';
 import { GAS, GAS_PREFIX } from './settings.ts';
 import { shareCalls } from './share-calls.ts';
 

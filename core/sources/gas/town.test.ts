@@ -7,7 +7,7 @@ import { createDelivered, watchPersona } from '../../../test/conformance/watch-s
 import { fakeTown } from '../../../test/kit/fake-gas-town.ts';
 import { exactly, Fault } from '../../model/index.ts';
 import { type Log, realClock, silentLog } from '../../ports/index.ts';
-import { runProgram } from './run-program.node.ts';
+import { runProgram } from '../run-program.node.ts';
 import { createTownSource } from './town-source.ts';
 
 const DATA = join(import.meta.dirname, '../../../test/data/gas-city');

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { killTree, startTimer, type Variables } from '../../ports/index.ts';
+import { killTree, startTimer, type Variables } from '../ports/index.ts';
 
 /** How a program ended that only looks. `stdout` is whole unless it is over the limit, which counts as not started. */
 export type ProgramEnd =
