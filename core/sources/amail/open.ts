@@ -6,17 +6,15 @@ import {
   type Header,
   readCredential,
 } from '../../net/index.ts';
-import { findProgram } from '../../ports/index.ts';
 import { every, type PeriodicService, untilAborted } from '../../services/index.ts';
 import { findOwnHome } from '../../state/index.ts';
 import type { SourceEnvironment, SourceHost, SourcePlace, WatchedHive, WatchedSource } from '../module.ts';
-import { runProgram } from '../run-program.node.ts';
 import { toReadOnlyFiles } from '../source-tools.ts';
-import { PAGE_EVENTS, type RunInboxEvents } from './deliveries.ts';
+import { createInboxEventsRunner } from './inbox-events.node.ts';
 import { isListening } from './listening.node.ts';
 import { openAmailMemory } from './memory.ts';
 import { type AmailPlaces, isThere, listEnvFiles, resolveAmailPlaces } from './places.ts';
-import { createMailServer, type MailServer, REQUEST_MS, UNAVAILABLE } from './server.ts';
+import { createMailServer, type MailServer, UNAVAILABLE } from './server.ts';
 import { AMAIL, type AmailSettings, type ServerSetting, TOKEN_VARIABLE } from './settings.ts';
 import { watchSignals } from './signals.ts';
 import { createAmailSource } from './source.ts';
@@ -159,19 +157,6 @@ function openHive(
       deliversBacklog: false,
     },
     close: () => memory[Symbol.dispose](),
-  };
-}
-
-/** Runs `am inbox-events`, which asks the running server. Its database is not opened for it. */
-export function createInboxEventsRunner(base: string, { env }: Pick<SourceHost, 'env'>): RunInboxEvents {
-  const { hostname, port } = new URL(base);
-  return async ({ folder, name }, after, signal) => {
-    const file = findProgram('am', env, process.platform);
-    if (file === null) return null;
-    const agent = [`--project=${folder}`, `--agent=${name}`, `--after=${after}`, `--limit=${PAGE_EVENTS}`];
-    const args = ['inbox-events', ...agent, `--host=${hostname}`, `--port=${port || 80}`, '--format=json'];
-    const end = await runProgram({ file, args, cwd: findOwnHome(), env, timeoutMs: REQUEST_MS }, signal);
-    return end.is === 'exited' ? end : null;
   };
 }
 

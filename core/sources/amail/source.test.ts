@@ -14,7 +14,7 @@ import { exactly, Fault, UNKNOWN } from '../../model/index.ts';
 import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
 import { realClock, realFiles, silentLog } from '../../ports/index.ts';
 import type { RunInboxEvents } from './deliveries.ts';
-import { createInboxEventsRunner } from './open.ts';
+import { createInboxEventsRunner } from './inbox-events.node.ts';
 import { createMailServer } from './server.ts';
 import { watchSignals } from './signals.ts';
 import { type AmailSource, createAmailSource, type SavedAmail } from './source.ts';
