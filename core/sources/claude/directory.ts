@@ -21,7 +21,14 @@ import {
   type TranscriptPosition,
   tryStat,
 } from './read/index.ts';
-import { createTeamInbox, noteLateMessage, type TeamInbox, type TextRules, updateTeamInbox } from './team-inbox.ts';
+import {
+  createTeamInbox,
+  loseMail,
+  noteLateMessage,
+  type TeamInbox,
+  type TextRules,
+  updateTeamInbox,
+} from './team-inbox.ts';
 import { cleanText } from './texts.ts';
 
 /** A session that was seen alive. */
@@ -237,7 +244,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       teamDefects.delete(name);
       known.goneAt = clock.monotonic();
       revision += 1;
-      for (const [box, { log }] of known.boxes) if (log.end('gone', () => true)) noteChange(box, known);
+      for (const box of known.boxes.values()) loseMail(box);
       return;
     }
     const team: Team = known ?? { name, config: null, boxes: new Map(), goneAt: null };
@@ -255,7 +262,8 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       readBox(name, box);
       const isMember = team.config?.members.some((member) => hasInboxName(box, member.name)) ?? true;
       // An inbox that is not there may be on its way. One whose member left is not.
-      if (!boxNames.has(box) && !isMember && team.boxes.get(box)?.log.end('gone', () => true)) noteChange(box, team);
+      const left = boxNames.has(box) || isMember ? undefined : team.boxes.get(box);
+      if (left !== undefined && loseMail(left)) revision += 1;
     }
   }
 
@@ -358,12 +366,6 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     if (box !== null) readBox(box.team, box.name);
     if (!noteLateMessage(message, box, box?.log ?? session.mail, clock, texts)) return;
     session.revision += 1;
-    revision += 1;
-  }
-
-  function noteChange(name: string, { boxes }: Team): void {
-    const box = boxes.get(name);
-    if (box !== undefined) box.revision += 1;
     revision += 1;
   }
 

@@ -29,6 +29,8 @@ export interface TeamInbox {
   readonly log: MailLog;
   /** Messages in the file whose end was seen. */
   endedKeys: ReadonlySet<string>;
+  /** Its file as it was read last; null when it never was. */
+  content: TeamInboxContent | null;
   /** Whether what is read in it when it is first seen is from before. */
   isOld: boolean;
   /** Whether it was ever read. */
@@ -49,7 +51,7 @@ export function createTeamInbox({
   isOld,
 }: Pick<TeamInbox, 'team' | 'name' | 'path' | 'isOld'>): TeamInbox {
   const endedKeys: ReadonlySet<string> = new Set();
-  const start = { wasRead: false, trouble: null, defects: [], revision: 0 } as const;
+  const start = { content: null, wasRead: false, trouble: null, defects: [], revision: 0 } as const;
   return { team, name, path, isOld, log: createMailLog(), endedKeys, unmatched: new Map(), ...start };
 }
 
@@ -66,6 +68,14 @@ export function findBoxTrouble({ trouble, wasRead }: TeamInbox, now: number): st
   return !wasRead || now - trouble.since >= UNREADABLE_AFTER_MS ? trouble.why : null;
 }
 
+/** Its file went away, with all that was unread in it. @returns whether anything was */
+export function loseMail(box: TeamInbox): boolean {
+  box.content = null;
+  const hasChanged = box.log.end('gone', () => true);
+  if (hasChanged) box.revision += 1;
+  return hasChanged;
+}
+
 /** Reads the file of an inbox again, and notes what came and what was taken. @returns whether anything changed */
 export function updateTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: TextRules): boolean {
   const hasChanged = readTeamInbox(box, files, clock, texts);
@@ -77,13 +87,17 @@ function readTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: Te
   const content = readWhole(files, box.path, MOST_INBOX_BYTES);
   const now = clock.monotonic();
   let inbox: TeamInboxContent | null = null;
-  let why = 'is no list of messages';
+  let why: string;
   if (content.is === 'bytes') {
     try {
-      inbox = parseTeamInbox(content.bytes.toString('utf8'));
-    } catch {
-      // it is being written, or it is broken
-      why = `is cut off after ${content.bytes.length} bytes, or is no JSON`;
+      inbox = parseTeamInbox(content.bytes, box.content);
+      if (inbox === box.content && box.trouble === null) return false;
+      why = '';
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      why = /^is |^has /.test(error.message)
+        ? error.message
+        : `is cut off after ${content.bytes.length} bytes, or is no JSON`;
     }
   } else why = content.is === 'absent' ? 'is not there' : content.why;
   if (inbox === null) {
@@ -91,8 +105,9 @@ function readTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: Te
     box.trouble = { why, since: box.trouble?.since ?? now };
     if (content.is !== 'absent' || now - box.trouble.since < UNREADABLE_AFTER_MS) return isNew;
     box.trouble = null;
-    return box.log.end('gone', () => true); // it was removed
+    return loseMail(box); // it was removed
   }
+  box.content = inbox;
   let hasChanged = box.trouble !== null || inbox.defects.join() !== box.defects.join();
   box.trouble = null;
   box.defects = inbox.defects;
@@ -104,8 +119,9 @@ function readTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: Te
     const entry = box.log.entries.get(key);
     if (isRead) endedKeys.add(key);
     if (entry !== undefined) {
-      if (isRead && entry.state === 'unread') {
-        entry.state = 'read';
+      const state = isRead ? 'read' : 'unread'; // one that was gone may be back
+      if (entry.state !== state) {
+        entry.state = state;
         hasChanged = true;
       }
       continue;

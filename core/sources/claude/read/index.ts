@@ -1,14 +1,13 @@
 export { listNames, type ReadCalls, readBytes, readWhole, tryStat } from './files.ts';
+export { parseTeamInbox, type TeamInboxContent } from './inbox-file.ts';
 export { type ProcessSign, type ReadProcess, readEnvironment, readProcess } from './processes.node.ts';
 export { isSessionFileName, parseSessionFile, type SessionFile } from './session-file.ts';
 export {
   type MessageKind,
   parseTeamConfig,
-  parseTeamInbox,
   parseTyped,
   readKind,
   type TeamConfig,
-  type TeamInboxContent,
   type TeamMember,
   type TeamMessage,
 } from './team-files.ts';

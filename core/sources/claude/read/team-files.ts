@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { LARGE_JSON, parseJson } from '../../../model/index.ts';
+import { parseJson } from '../../../model/index.ts';
 
 /** A member as the `config.json` of its team has it (contract 2). */
 export interface TeamMember {
@@ -49,51 +48,6 @@ export interface TeamMessage {
   readonly isRead: boolean;
 }
 
-export interface TeamInboxContent {
-  readonly messages: readonly TeamMessage[];
-  /** What is wrong with entries of it, one line each. */
-  readonly defects: readonly string[];
-}
-
-/** @returns null when it is no array @throws SyntaxError for half a file, also an empty one */
-export function parseTeamInbox(text: string): TeamInboxContent | null {
-  const value = parseJson(text, LARGE_JSON);
-  if (!Array.isArray(value)) return null;
-  const defects: string[] = [];
-  const messages: TeamMessage[] = [];
-  const ordinals = new Map<string, number>();
-  for (const [i, entry] of (value as readonly unknown[]).entries()) {
-    const message = toTeamMessage(entry, ordinals);
-    if (typeof message === 'string') defects.push(`entry ${i + 1} ${message}`);
-    else if (message !== null) messages.push(message);
-  }
-  return { messages, defects };
-}
-
-function toTeamMessage(entry: unknown, ordinals: Map<string, number>): TeamMessage | string | null {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return 'is no message';
-  const { from, text, timestamp, read, summary, msg_id: id } = entry as Readonly<Record<string, unknown>>;
-  if (typeof text !== 'string') return 'has no text';
-  const kind = readKind(text);
-  if (kind === null) return null;
-  const sender = toText(from) ?? '';
-  const created = toText(timestamp);
-  return {
-    key: typeof id === 'string' && /^[\w-]{8,64}$/.test(id) ? id : countKey([sender, created ?? '', text], ordinals),
-    ...{ kind, from: sender, text, created },
-    summary: toText(summary),
-    isRead: read === true,
-  };
-}
-
-/** A key for an entry without an id: a hash of it, and which of the equal ones it is. */
-function countKey(parts: readonly string[], ordinals: Map<string, number>): string {
-  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24);
-  const ordinal = (ordinals.get(hash) ?? 0) + 1;
-  ordinals.set(hash, ordinal);
-  return `${hash}-${ordinal}`;
-}
-
 const KINDS: ReadonlyMap<string, MessageKind> = new Map([
   ['permission_request', 'permission'],
   ['plan_approval_request', 'plan'],
@@ -117,4 +71,4 @@ export function parseTyped(text: string): Readonly<Record<string, unknown>> | nu
   }
 }
 
-const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+export const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
