@@ -13,6 +13,10 @@ export interface ClaudeStore extends Disposable {
   setMembers(id: string, members: readonly string[]): void;
   /** Adds an entry to an inbox, by a file of its own that is renamed. */
   deliver(id: string, name: string, entry: object): void;
+  /** Replaces an inbox by these entries. */
+  replaceInbox(id: string, name: string, entries: readonly object[]): void;
+  /** Writes any file in it. */
+  write(name: string, text: string): void;
   /** The reader takes everything. */
   take(id: string, name: string): void;
   readonly readProcess: (pid: number) => { is: 'running'; startKey: string; parent: null } | { is: 'gone' };
@@ -130,6 +134,8 @@ export function claudeStore(): ClaudeStore {
       const path = inboxAt(id, name);
       replace(path, [...(JSON.parse(readFileSync(path, 'utf8')) as object[]), entry]);
     },
+    replaceInbox: (id, name, entries) => replace(inboxAt(id, name), entries),
+    write: (name, text) => writeFileSync(join(root, name), text),
     take: (id, name) => replace(inboxAt(id, name), []),
     readProcess(pid) {
       const startKey = alive.get(pid);

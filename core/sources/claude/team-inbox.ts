@@ -1,5 +1,5 @@
 import { type Extra, type MailName, parseTimestamp } from '../../model/index.ts';
-import type { Clock } from '../../ports/index.ts';
+import type { Clock, Stat } from '../../ports/index.ts';
 import { cut, sanitizeText } from '../source-tools.ts';
 import { createMailLog, type MailEntry, type MailLog } from './mail-log.ts';
 import {
@@ -12,6 +12,7 @@ import {
   type TeamInboxContent,
   type TeamMessage,
   type TranscriptMessage,
+  tryStat,
 } from './read/index.ts';
 import { cleanText, toHash } from './texts.ts';
 
@@ -31,6 +32,7 @@ export interface TeamInbox {
   endedKeys: ReadonlySet<string>;
   /** Its file as it was read last; null when it never was. */
   content: TeamInboxContent | null;
+  stat: Stat | null;
   /** Whether what is read in it when it is first seen is from before. */
   isOld: boolean;
   /** Whether it was ever read. */
@@ -51,7 +53,7 @@ export function createTeamInbox({
   isOld,
 }: Pick<TeamInbox, 'team' | 'name' | 'path' | 'isOld'>): TeamInbox {
   const endedKeys: ReadonlySet<string> = new Set();
-  const start = { content: null, wasRead: false, trouble: null, defects: [], revision: 0 } as const;
+  const start = { content: null, stat: null, wasRead: false, trouble: null, defects: [], revision: 0 } as const;
   return { team, name, path, isOld, log: createMailLog(), endedKeys, unmatched: new Map(), ...start };
 }
 
@@ -68,9 +70,17 @@ export function findBoxTrouble({ trouble, wasRead }: TeamInbox, now: number): st
   return !wasRead || now - trouble.since >= UNREADABLE_AFTER_MS ? trouble.why : null;
 }
 
+/** A large file is replaced, never changed in place, so it is the same one while its stat is. A small one is quicker read than told apart. */
+function isSameLargeFile(a: Stat, b: Stat | null): boolean {
+  return b !== null && a.size >= LARGE_BYTES && a.size === b.size && a.ino === b.ino && a.ctimeMs === b.ctimeMs;
+}
+
+const LARGE_BYTES = 64 * 1024;
+
 /** Its file went away, with all that was unread in it. @returns whether anything was */
 export function loseMail(box: TeamInbox): boolean {
   box.content = null;
+  box.stat = null;
   const hasChanged = box.log.end('gone', () => true);
   if (hasChanged) box.revision += 1;
   return hasChanged;
@@ -84,8 +94,11 @@ export function updateTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, 
 }
 
 function readTeamInbox(box: TeamInbox, files: ReadCalls, clock: Clock, texts: TextRules): boolean {
+  const stat = tryStat(files, box.path);
+  if (stat !== null && box.trouble === null && isSameLargeFile(stat, box.stat)) return false;
   const content = readWhole(files, box.path, MOST_INBOX_BYTES);
   const now = clock.monotonic();
+  box.stat = content.is === 'bytes' ? content.stat : null;
   let inbox: TeamInboxContent | null = null;
   let why: string;
   if (content.is === 'bytes') {

@@ -1,0 +1,1 @@
+export { type ClaudeOptions, type ClaudeSource, createClaudeSource } from './source.ts';
