@@ -52,13 +52,18 @@ export interface MailWindow {
 export const REQUEST_MS = 10_000;
 export const UNAVAILABLE = 503;
 const ALIVE_MS = 2000;
+/** How long a smaller window is read after an answer was too large. */
+const SMALL_MS = 600_000;
 /** A longer answer is not held to be compared with the next one. */
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 
 export function createMailServer({ fetcher, base, clock, log, contentChars }: MailServerOptions): MailServer {
-  let last: Promise<unknown> = Promise.resolve();
+  let last: Promise<void> = Promise.resolve();
   /** An answer is parsed once for as long as it stays the same. */
   let parsed: { readonly body: Uint8Array; readonly window: MailWindow } | null = null;
+  /** After an answer was too large, only so many messages are asked for until then. */
+  let smallLimit = 1;
+  let smallUntil = Number.NEGATIVE_INFINITY;
   const trouble = createTroubleLog(log);
 
   /** Begins when the request before has ended. */
@@ -69,11 +74,11 @@ export function createMailServer({ fetcher, base, clock, log, contentChars }: Ma
   ): Promise<Pick<HttpResponse, 'body' | 'status'>> {
     const before = last;
     const request = (async () => {
-      await before;
+      await waitUnlessAborted(before, signal);
       signal.throwIfAborted();
       return await fetcher.get(path, signal, { deadlineMs });
     })();
-    last = request.catch(() => {}); // whoever awaits the request gets the error
+    last = Promise.allSettled([before, request]).then(() => {}); // without the answers, which would live on in it
     return request.catch((error: unknown) => {
       throw toServerFault(error);
     });
@@ -83,7 +88,8 @@ export function createMailServer({ fetcher, base, clock, log, contentChars }: Ma
   const turn = (signal: AbortSignal) => () => clock.sleep(0, signal);
 
   async function listMail(wanted: number, signal: AbortSignal): Promise<MailWindow | null> {
-    for (let limit = wanted; ; limit = Math.max(1, Math.floor(limit / 4))) {
+    const most = clock.monotonic() < smallUntil ? smallLimit : wanted;
+    for (let limit = Math.min(wanted, most); ; limit = Math.max(1, Math.floor(limit / 4))) {
       const path = `/mail/api/unified-inbox?limit=${limit}`;
       try {
         const { body, status } = await get(path, signal);
@@ -92,6 +98,10 @@ export function createMailServer({ fetcher, base, clock, log, contentChars }: Ma
         const answer = await parseUnifiedInbox(body, getName(path), { turn: turn(signal), contentChars });
         if (answer.unreadable === 0) trouble.clear(`${base}: every message can be read again`);
         else trouble.raise(`${base}: ${answer.unreadable} messages cannot be read. The others are used.`);
+        if (limit < wanted && limit < most) {
+          smallLimit = limit;
+          smallUntil = clock.monotonic() + SMALL_MS;
+        }
         const window = { answer, limit };
         parsed = body.length > MOST_HELD_BYTES ? null : { body, window };
         return window;
@@ -136,4 +146,16 @@ function toServerFault(error: unknown): unknown {
   if (error.code === 'not-found')
     return createServerFault('amail-too-old', `${error.message}, which newer servers have`, { cause: error });
   return error;
+}
+
+function waitUnlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    if (signal.aborted) done();
+    signal.addEventListener('abort', done, { once: true });
+    work.then(done, done);
+  });
 }

@@ -90,8 +90,8 @@ export function createAmailSource(options: AmailOptions): AmailSource {
   const ids = new Set([...agents.values()].map(({ id }) => foldName(id)));
   const labels = new Map<string, string>();
   const timers = createTimers(clock);
-  /** What each agent was told at its last poll. */
-  const signs = new Map<string, string>();
+  /** What the last poll of each agent said; null: it failed. */
+  const signs = new Map<string, string | null>();
   let listed: ReadonlySet<string> | null = null;
   let listedAt = Number.NEGATIVE_INFINITY;
   let projects: readonly MailProject[] = [];
@@ -118,6 +118,7 @@ export function createAmailSource(options: AmailOptions): AmailSource {
     signal.addEventListener('abort', abort, { once: true });
     try {
       await Promise.race([request.promise, aborted.promise]);
+      if (request.stop.signal.aborted) throw createServerFault('broken', `${base}: the connection was dropped`);
     } finally {
       signal.removeEventListener('abort', abort);
       request.waiting -= 1;
@@ -262,7 +263,7 @@ export function createAmailSource(options: AmailOptions): AmailSource {
   function readPending(): ReadonlyMap<string, UnreadCounts> {
     if (pending !== null) return pending;
     const counts = new Map<string, UnreadCounts>();
-    for (const address of listed ?? agents.keys()) counts.set(address, ledger.count(address));
+    for (const address of listed ?? signs.keys()) counts.set(address, ledger.count(address));
     pending = counts;
     return counts;
   }
@@ -275,7 +276,8 @@ export function createAmailSource(options: AmailOptions): AmailSource {
   }
 
   function wakeChanged(): void {
-    for (const address of listed ?? agents.keys()) {
+    // Before the first list nobody knows which of the remembered agents are still there.
+    for (const address of listed ?? signs.keys()) {
       const hasFailed = last !== null && last.error !== null;
       if (hasFailed || signs.get(address) !== sign(address)) wakes?.(address);
     }
@@ -291,7 +293,7 @@ export function createAmailSource(options: AmailOptions): AmailSource {
       const isShared = last !== null && clock.monotonic() - last.at < SHARED_MS && !last.served.has(address);
       if (!isShared) await refresh(signal);
       last?.served.add(address);
-      signs.delete(address);
+      signs.set(address, null);
       throwIfFailed();
       signs.set(address, sign(address));
       const result = toPollResult(address, from);
@@ -307,7 +309,12 @@ export function createAmailSource(options: AmailOptions): AmailSource {
       },
     },
     isGone: ({ address }) => !isListed(address),
-    reset: () => server.reset(),
+    reset() {
+      current?.stop.abort();
+      current = null;
+      last = null;
+      server.reset();
+    },
     hints(wake) {
       wakes = wake;
       const stop = new AbortController();
