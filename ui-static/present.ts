@@ -233,8 +233,8 @@ export interface SourceGroup {
 }
 
 /**
- * Groups by source. Within each, personas are sorted: first agents that wait, then down, urgent, unread, and then by name, so that
- * what needs a person is at the top. The source with the greatest need comes first.
+ * Groups by source. Within each, personas are sorted: first agents that wait, then down, urgent, unread, last those whose agent is
+ * gone, and of equal ones by name, so that what needs a person is at the top. The source with the greatest need comes first.
  */
 export function groupBySource(personas: readonly PersonaWire[]): readonly SourceGroup[] {
   const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, members]) => ({
@@ -283,7 +283,8 @@ function computeRank({ state, urgent, unread, agent }: PersonaWire): number {
   if (agent === 'waiting') return 0;
   if (state === 'DOWN') return 1;
   if ((urgent ?? 0) > 0 || agent === 'stalled') return 2;
-  return (unread ?? 0) > 0 ? 3 : 4;
+  if ((unread ?? 0) > 0) return 3;
+  return agent === 'gone' ? 5 : 4;
 }
 
 function compareNames(a: string, b: string): number {

@@ -148,6 +148,7 @@ export class Announcer {
   }
 
   async #withdraw(key: NotificationKey): Promise<void> {
+    if (key.startsWith('question:')) this.#latest.delete(key); // such a key never comes again
     try {
       await this.#queue.withdraw(key);
     } catch (error) {

@@ -112,6 +112,7 @@ class CheckedScene extends Scene {
         this.reportAgent(p);
         break;
       case 'go':
+        this.#shownWaits.delete(`${p} ${this.waits.get(p)}`); // what begins in the same moment is another wait
         this.waits.delete(p);
         this.agent(p, n === 0 ? { is: 'gone', why: 'ended' } : { is: 'working', since: this.at });
         break;

@@ -1,6 +1,7 @@
 import {
   type Board,
   type Fact,
+  followAgents,
   isSameValue,
   type OpenDecision,
   type PersonaView,
@@ -75,15 +76,14 @@ class Notify implements Notifications {
   readonly #board: Board;
   readonly #clock: Clock;
   readonly #facts: Disposable;
-  readonly #changes: Disposable;
+  readonly #agentStates: Disposable;
   readonly #announcers: Announcer[] = [];
   /** The decisions of the last fact; null before the first one. */
   #asked: readonly OpenDecision[] | null = null;
   #waiting: Fact[] = [];
-  /** The last chosen state of each agent, and those of which nobody was told yet. */
+  /** The last chosen state of each agent, and the changes that wait with the facts. */
   readonly #agents = new Map<PersonaId, AgentState>();
   #agentChanges: AgentChange[] = [];
-  #listed: readonly PersonaView[] = [];
   /** The counts of each persona of which no later fact came. */
   readonly #counts = new Map<PersonaId, PersonaCounts>();
   #flush: Disposable | null = null;
@@ -93,7 +93,7 @@ class Notify implements Notifications {
     this.#board = board;
     this.#clock = clock;
     this.#facts = board.facts((fact) => this.#hear(fact));
-    this.#changes = board.changes((snapshot) => this.#hearAgents(snapshot));
+    this.#agentStates = followAgents(board, (persona) => this.#hearAgent(persona));
     for (const channel of channels) {
       const { name } = channel;
       const announcer: Announcer = new Announcer({
@@ -112,12 +112,12 @@ class Notify implements Notifications {
     this.#isOpen = true;
     this.#putState();
     for (const fact of [...toSnapshotFacts(board.snapshot(), clock.now()), ...delivered]) this.#hear(fact);
-    this.#hearAgents(board.snapshot());
+    for (const persona of board.snapshot().personas) this.#hearAgent(persona);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#facts[Symbol.dispose]();
-    this.#changes[Symbol.dispose]();
+    this.#agentStates[Symbol.dispose]();
     this.#flush?.[Symbol.dispose]();
     await Promise.all(this.#announcers.map((announcer) => announcer[Symbol.asyncDispose]()));
     this.#isOpen = false;
@@ -146,22 +146,14 @@ class Notify implements Notifications {
     this.#gather({ ...fact, counts });
   }
 
-  /**
-   * Takes what agents do from the board, because the board chooses which of several reports counts. A persona that did not change
-   * is the same object, mostly at the same place of the list.
-   */
-  #hearAgents({ personas }: Snapshot): void {
+  /** Takes what an agent does from the board, because the board chooses which of several reports counts. */
+  #hearAgent({ id, agentState: state }: PersonaView): void {
     if (!this.#isOpen) return;
-    for (const [i, persona] of personas.entries()) {
-      if (persona === this.#listed[i]) continue;
-      const { id, agentState: state } = persona;
-      const before = this.#agents.get(id) ?? AGENT_STATE_NOT_REPORTED;
-      if (before === state || isSameValue(before, state)) continue;
-      this.#agents.set(id, state);
-      this.#agentChanges.push({ persona: id, state });
-    }
-    this.#listed = personas;
-    if (this.#agentChanges.length > 0) this.#flushSoon();
+    const before = this.#agents.get(id) ?? AGENT_STATE_NOT_REPORTED;
+    if (before === state || isSameValue(before, state)) return;
+    this.#agents.set(id, state);
+    this.#agentChanges.push({ persona: id, state });
+    this.#flushSoon();
   }
 
   #gather(fact: Fact): void {

@@ -161,7 +161,8 @@ const CAUSE_MOST = 80;
 const PAGE = { name: 'page', params: {} } as const;
 
 /**
- * Builds the rows, sorted by need: agents that wait, hives and personas that are down, urgent mail, unread mail, the rest. With more than one
+ * Builds the rows, sorted by need: agents that wait, hives and personas that are down, urgent mail, unread mail, the
+ * rest, and last agents that are gone. With more than one
  * source, rows are grouped under the name of their source, and the source with the greatest need comes first.
  */
 function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
@@ -267,7 +268,8 @@ function computeRank(p: PersonaView): number {
   if (isWaiting(p)) return 0;
   if (p.health.is === 'down') return 1;
   if (isAtLeastOne(p.urgent)) return 2;
-  return isAtLeastOne(p.unread) ? 3 : 4;
+  if (isAtLeastOne(p.unread)) return 3;
+  return p.agentState.is === 'gone' ? 5 : 4;
 }
 
 /** The most rows that are shown. A person answers one decision at a time. */

@@ -1,6 +1,7 @@
 export { type Board, createBoard, toSnapshot } from './board.ts';
 export type { Fact } from './fact.ts';
-export { type BoardState, EMPTY_BOARD, findPlace, fold } from './fold.ts';
+export { type BoardState, EMPTY_BOARD, fold } from './fold.ts';
+export { followAgents } from './follow-agents.ts';
 export { type ByPriority, PERSONA_REPORT, type PersonaReport, pickReport } from './persona-report.ts';
 export {
   type CauseView,
