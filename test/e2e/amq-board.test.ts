@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { AMQ_EXPECTED, amqQueue } from '../kit/amq-queue.ts';
@@ -69,8 +69,15 @@ test('amq 3, 5: beside two writers and a drainer each name is new once and read 
 test('auto finds the queue of an announced session, and mail is on the board within a second', async () => {
   using store = amqQueue('empty');
   store.addAgent('ada');
-  using home = trayHome({ primary: { is: 'local' }, tray: 'none', amq: { roots: ['auto'] } });
-  await using tray = await home.start();
+  using home = trayHome({ primary: { is: 'local' }, tray: 'none', amq: { roots: ['auto'], actions: true } });
+  using bin = scratch();
+  // Stands for AMQ: it writes what it is called with, and refuses to send.
+  const program = bin.write(
+    'amq',
+    `#!/bin/sh\n[ "$1" = send ] && { echo 'pinned' >&2; exit 5; }\nprintf '%s\\n' "$@" >'${bin.at('args')}'\n`,
+  );
+  chmodSync(program, 0o700);
+  await using tray = await home.start([], { PATH: `${bin.dir}:${process.env.PATH}` });
   assert.equal((await home.run(['session', 'set', 'me', '--cwd', store.project])).code, 0);
   await tray.post('/api/v1/actions/poll', {});
   await tray.persona('amq-ada');
@@ -81,4 +88,39 @@ test('auto finds the queue of an announced session, and mail is on the board wit
   await tray.persona('amq-ada', ({ unread, urgent }) => unread === 1 && urgent === 1);
   store.claim('ada', name);
   await tray.persona('amq-ada', ({ unread }) => unread === 0, 1000);
+
+  store.addAgent('user');
+  const question = store.send('user', { header: { kind: 'question', subject: 'Deploy?' } });
+  await until('the question', () => home.events('amq-user').some(({ event }) => event === 'question'));
+  await tray.persona('amq-user', ({ unread, urgent }) => unread === 1 && urgent === 1);
+  const [asked] = home.events('amq-user').filter(({ event }) => event === 'question');
+  await tray.post('/api/v1/actions/amq', {
+    persona: 'amq-user',
+    do: 'reply',
+    message: asked?.message,
+    text: 'Yes.\nGo.',
+  });
+  assert.deepEqual(bin.text('args').split('\n'), [
+    ...[
+      'reply',
+      '--root',
+      store.queue,
+      '--me',
+      'user',
+      '--id',
+      question.replace('.md', ''),
+      '--body',
+      'Yes.',
+      'Go.',
+      '',
+    ],
+  ]);
+  await assert.rejects(
+    tray.post('/api/v1/actions/amq', { persona: 'amq-ada', do: 'send', text: 'x' }),
+    /ended with 5: .*pinned/,
+  );
+  await assert.rejects(
+    tray.post('/api/v1/actions/amq', { persona: 'amq-ada', do: 'read', message: name.replace('.md', '') }),
+    /its own/,
+  );
 });

@@ -22,7 +22,7 @@ export function parseAmqMessage({
     const value = header[key];
     return typeof value === 'string' && value !== '' ? value : null;
   };
-  const extra: Record<string, string> = {};
+  const extra: Record<string, string> = { message: toMessageId(name) };
   for (const key of ['thread', 'kind', 'subject', 'priority']) {
     const value = text(key);
     if (value !== null) extra[key] = value;
@@ -37,6 +37,9 @@ export function parseAmqMessage({
     extra,
   };
 }
+
+/** What AMQ calls a message: its file name without the ending. */
+const toMessageId = (name: string): string => name.replace(/\.md$/, '');
 
 const EVENTS: ReadonlyMap<string, ParsedMessage['appeared']> = new Map([
   ['todo', 'assigned'],

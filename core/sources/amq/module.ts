@@ -1,4 +1,5 @@
 import type { SettingProblem, SourceModule } from '../module.ts';
+import { AMQ_ACTION } from './action-schema.ts';
 import { AMQ, AMQ_PREFIX, AMQ_SETTINGS, type AmqSettings, AUTO } from './settings.ts';
 
 /** Queues of AMQ (agent-message-queue): mailboxes of agents that are Maildirs. */
@@ -7,6 +8,7 @@ export const amq = {
   prefix: AMQ_PREFIX,
   summary: 'the mailboxes of agents in queues of AMQ (agent-message-queue)',
   settings: AMQ_SETTINGS,
+  actions: [{ name: AMQ, title: 'Have AMQ read, reply or send as you', params: AMQ_ACTION }],
   texts: { 'doorbell-parked': 'its doorbell gave up: nobody tells it of mail' },
   checkSettings: ({ amq: { roots = [] } = { roots: [] } }) =>
     roots.flatMap((root, at): readonly SettingProblem[] =>

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Fault, parseJson } from '../../model/index.ts';
-import type { Files } from '../../ports/index.ts';
+import { type Files, realSpawn } from '../../ports/index.ts';
 import { createTroubleLog, every, type Service, type TroubleLog } from '../../services/index.ts';
 import { ensurePrivateDir, readPrivate, writeAtomically } from '../../state/index.ts';
 import type { MailFolderSource } from '../mail-folders/index.ts';
@@ -13,6 +13,7 @@ import type {
   WatchedHive,
   WatchedSource,
 } from '../module.ts';
+import type { AmqActionParams } from './act.ts';
 import { type FoundQueue, findQueues, isQueue, type NamedQueue, nameQueues } from './queues.ts';
 import { AMQ, AMQ_PREFIX, type AmqSettings, AUTO } from './settings.ts';
 import { createAmqSource } from './source.ts';
@@ -31,6 +32,7 @@ export function openAmq({ amq }: AmqSettings, host: SourceHost): WatchedSource |
     services: [queues],
     poll: queues.poll,
     findSessions: queues.findSessions,
+    act: queues.act,
     [Symbol.asyncDispose]: async () => {},
   };
 }
@@ -65,6 +67,7 @@ interface QueuesService extends Service {
   /** Searches now. */
   poll(): void;
   findSessions(persona: PersonaOnBoard): readonly NativeSession[];
+  act(action: string, params: unknown, signal: AbortSignal): Promise<unknown>;
 }
 
 /** Searches for queues, watches those that come, and releases those that are gone. */
@@ -122,9 +125,21 @@ function createQueuesService(settings: AmqSettings['amq'], host: SourceHost): Qu
     poll: () => search?.wake(),
     findSessions({ id, source }) {
       const watched = [...open.values()].find((queue) => queue.source.id === source);
-      if (watched === undefined || !id.startsWith(AMQ_PREFIX)) return [];
-      const handle = id.slice(AMQ_PREFIX.length, id.length - watched.suffix.length);
+      const handle = watched === undefined ? null : toHandle(id, watched.suffix);
+      if (watched === undefined || handle === null) return [];
       return [{ persona: id, id: handle, cwd: watched.queue.project, resume: null }];
+    },
+    async act(_action, params, signal) {
+      const { createFault, runAmqAction } = await import('./act.ts');
+      const request = params as AmqActionParams;
+      if (settings.actions !== true)
+        throw createFault('usage', 'amq.actions is not switched on in the settings, so AMQ is not run');
+      for (const { queue, suffix, source } of open.values()) {
+        const handle = toHandle(request.persona, suffix);
+        if (handle === null || !(await source.personas(signal)).some(({ address }) => address === handle)) continue;
+        return await runAmqAction(request, { queue: queue.path, handle }, realSpawn, host.env, signal);
+      }
+      throw createFault('usage', `there is no persona ${request.persona} in a queue`);
     },
     async run(signal) {
       search = every({ name: 'search for queues', ms: RESCAN_MS, round: () => scan(signal), clock });
@@ -136,6 +151,13 @@ function createQueuesService(settings: AmqSettings['amq'], host: SourceHost): Qu
       }
     },
   };
+}
+
+/** The handle in the id of a persona of a queue; null for an id of another queue. */
+function toHandle(personaId: string, suffix: string): string | null {
+  if (!personaId.startsWith(AMQ_PREFIX) || !personaId.endsWith(suffix)) return null;
+  const handle = personaId.slice(AMQ_PREFIX.length, personaId.length - suffix.length);
+  return handle.includes('@') ? null : handle;
 }
 
 interface QueueNames {

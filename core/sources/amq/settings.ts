@@ -11,6 +11,8 @@ const QUEUES = {
   properties: {
     /** Folders that hold a queue, or one queue per session; or projects that have such a folder. `auto` finds them. */
     roots: { type: 'array', items: { type: 'string', minLength: 1 } },
+    /** Whether a person may have AMQ mark their mail as read, reply and send. Default: false. */
+    actions: { type: 'boolean' },
     /** Deliver what is unread when a queue is first seen. */
     backfill: { type: 'boolean' },
   },

@@ -8,6 +8,7 @@ import type { HiveHandle, NativeSession, PersonaOnBoard, SourceHost, WatchedHive
 import { type ChildPort, realChildren } from './child.node.ts';
 import { createEngine, type Engine, type EngineReport } from './engine.ts';
 import { SourceFault } from './faults.ts';
+import { createMailboxEngine } from './mailboxes.ts';
 import { ACTIONS, DEFAULT_EVERY_S, EXTERNAL, type ExternalSettings, type ExternalSource } from './settings.ts';
 import { openExternalSource } from './source.ts';
 import type { Transport, TransportListener } from './transport.ts';
@@ -47,16 +48,19 @@ export function openExternal(
   function start(setting: ExternalSource): void {
     const { name } = setting;
     directories ??= watchDirectories({ clock, statOnly: false });
-    const engine = createEngine({
-      ...{ name, clock, log, positions: host.positions, readMemory: children.readMemory },
-      setKey: JSON.stringify([setting.is, setting.argv, setting.cwd, setting.path, setting.layout, setting.url]),
-      everyMs: (setting.every ?? DEFAULT_EVERY_S) * 1000,
-      stalledAfterMs: setting.stalledAfter === undefined ? null : setting.stalledAfter * 1000,
-      isUrlAllowed: createUrlCheck(host),
-      draw: () => Number.parseInt(host.random.hex(1), 16) / 256,
-      createTransport: (listener) => createTransport(setting, listener, directories as Directories),
-      renamed: () => void inTurn(async () => await watchAnew(name)),
-    });
+    const engine =
+      setting.is === 'maildir'
+        ? createMailboxEngine(setting, host)
+        : createEngine({
+            ...{ name, clock, log, positions: host.positions, readMemory: children.readMemory },
+            setKey: JSON.stringify([setting.is, setting.argv, setting.cwd, setting.path, setting.layout, setting.url]),
+            everyMs: (setting.every ?? DEFAULT_EVERY_S) * 1000,
+            stalledAfterMs: setting.stalledAfter === undefined ? null : setting.stalledAfter * 1000,
+            isUrlAllowed: createUrlCheck(host),
+            draw: () => Number.parseInt(host.random.hex(1), 16) / 256,
+            createTransport: (listener) => createTransport(setting, listener, directories as Directories),
+            renamed: () => void inTurn(async () => await watchAnew(name)),
+          });
     const source = openExternalSource(name, engine, setting.acts === true, log);
     const hive: WatchedHive = {
       source,

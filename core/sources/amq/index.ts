@@ -1,0 +1,1 @@
+export { amqLayout } from './layout.ts';
