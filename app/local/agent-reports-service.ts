@@ -55,7 +55,6 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
   const shown = new Map<PersonaId, AgentState>();
   /** The ids on the board that a persona may have: one of the local hive may have been named by its name or by its id. */
   const forms = new Map<PersonaId, readonly PersonaId[]>();
-  const byForm = new Map<PersonaId, PersonaId>();
 
   /** Lists the sessions of every persona. */
   function list(): readonly KnownSession[] {
@@ -136,7 +135,6 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
     if (ids === undefined) {
       ids = listPersonaForms(persona, dirs.config);
       forms.set(persona, ids);
-      for (const id of ids) byForm.set(id, persona);
     }
     for (const id of ids) board.put({ is: 'agent', at: clock.now(), persona: id, reporter: 'hook', state });
   }
@@ -177,11 +175,6 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
     name: sweeps.name,
     async run(signal) {
       shown.clear(); // the service runs again after a failure
-      using _joined = board.facts((fact) => {
-        const persona = fact.is === 'joined' ? byForm.get(fact.persona) : undefined;
-        const state = persona === undefined ? undefined : shown.get(persona);
-        if (persona !== undefined && state !== undefined) put(persona, state); // before, nobody was there to hear it
-      });
       using _watcher = watchSessionReports(dirs.run, {
         clock,
         reported: hearReports,

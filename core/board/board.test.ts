@@ -327,6 +327,24 @@ test('a mute holds for a persona that joins later, and ends by itself at its tim
   assert.ok(board.snapshot().rev > rev);
 });
 
+test('what is reported of an agent counts when its persona joins later, and when it comes back', () => {
+  const board = createBoard();
+  const state = { is: 'waiting', why: 'permission', since: 5 } as const;
+  const report = (reported: typeof state | null): void =>
+    board.put({ is: 'agent', at: 1, persona: 'ada', reporter: 'hook', state: reported });
+  const shows = (): string | undefined => board.snapshot().personas[0]?.agentState.is;
+  report(state);
+  board.put(join('ada'));
+  assert.equal(shows(), 'waiting');
+  board.put({ is: 'left', at: 2, persona: 'ada' });
+  board.put(join('ada'));
+  assert.equal(shows(), 'waiting');
+  board.put({ is: 'left', at: 3, persona: 'ada' });
+  report(null);
+  board.put(join('ada'));
+  assert.equal(shows(), 'unknown');
+});
+
 test('"Pause notifications" is of the board, not of a persona', () => {
   const board = createBoardOfFacts(join('ada'), { is: 'muted', at: 1, persona: null, until: { is: 'forever' } });
   assert.deepEqual(board.snapshot().paused, { is: 'forever' });

@@ -196,7 +196,7 @@ function toPersonaView({ view, asOf, staleAfter }: PersonaCell, now: Instant): P
 }
 
 /** Keys of a board that nobody sees: its clock, and what is kept of personas that have not joined. */
-const UNSEEN: ReadonlySet<string> = new Set(['now', 'muted', 'hidden'] satisfies (keyof BoardState)[]);
+const UNSEEN: ReadonlySet<string> = new Set(['now', 'muted', 'hidden', 'agentReports'] satisfies (keyof BoardState)[]);
 
 /**
  * Returns whether two states look the same to a person, so that a quiet tick repaints no surface. What looks the same

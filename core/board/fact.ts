@@ -107,7 +107,7 @@ export type Fact =
     }
   /**
    * Somebody beside the persona's own poll reports what its agent does, in place of what the same reporter said before. Null: it
-   * reports nothing any more.
+   * reports nothing any more. It may come before the persona joins, and counts again when the persona comes back.
    */
   | {
       readonly is: 'agent';

@@ -1,6 +1,5 @@
 import { type Event, isMail } from '../events/index.ts';
 import {
-  AGENT_STATE_NOT_REPORTED,
   type AgentReporter,
   type AgentReports,
   type AgentState,
@@ -81,6 +80,8 @@ export interface BoardState {
   readonly muted: ReadonlyMap<PersonaId, Until>;
   /** Also holds personas that have not joined, as with mutes. */
   readonly hidden: ReadonlySet<PersonaId>;
+  /** What is reported of agents whose personas are not there. It counts when they join, since nobody reports it again then. */
+  readonly agentReports: ReadonlyMap<PersonaId, AgentReports>;
   readonly decisions: readonly OpenDecision[];
   readonly paused: Until;
   readonly quietHours: boolean;
@@ -101,6 +102,7 @@ export const EMPTY_BOARD: BoardState = {
   machine: new Map(),
   muted: new Map(),
   hidden: new Set(),
+  agentReports: new Map(),
   decisions: [],
   paused: NEVER,
   quietHours: false,
@@ -187,7 +189,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
       change(draft, fact.persona, (cell) => applyReported(cell, fact.values));
       break;
     case 'agent':
-      change(draft, fact.persona, (cell) => applyAgent(cell, fact));
+      applyAgentFact(draft, fact);
       break;
     case 'decisions':
       draft.decisions = fact.decisions;
@@ -266,7 +268,19 @@ function updateProjects(projects: readonly ProjectView[], { source, board, rev }
 
 function removePersona(draft: BoardDraft, id: PersonaId): void {
   const { index, found } = findPlace(draft.personas, id, getPersonaId);
-  if (found) draft.personas.splice(index, 1);
+  if (!found) return;
+  const [cell] = draft.personas.splice(index, 1);
+  const { poll: _, ...reports } = cell?.agentReports ?? {};
+  storeReports(draft, id, reports);
+}
+
+function storeReports(draft: BoardDraft, id: PersonaId, reports: AgentReports): void {
+  const isEmpty = Object.keys(reports).length === 0;
+  if (isEmpty && !draft.agentReports.has(id)) return;
+  const stored = new Map(draft.agentReports);
+  if (isEmpty) stored.delete(id);
+  else stored.set(id, reports);
+  draft.agentReports = stored;
 }
 
 /** A persona that joins again (with a new label or another file) keeps what is known of its inbox. */
@@ -280,6 +294,8 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
   };
   const { index, found } = findPlace(draft.personas, fact.persona, getPersonaId);
   const known = found ? draft.personas[index] : undefined;
+  const reports = found ? null : (draft.agentReports.get(fact.persona) ?? null);
+  if (reports !== null) storeReports(draft, fact.persona, {});
   const cell: PersonaCell =
     known === undefined
       ? {
@@ -289,7 +305,7 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
             health: { is: 'unseen' },
             reason: null,
             since: fact.at,
-            agentState: AGENT_STATE_NOT_REPORTED,
+            agentState: chooseAgentState(reports ?? {}),
             unread: UNKNOWN,
             urgent: UNKNOWN,
             cursor: null,
@@ -305,7 +321,7 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
           staleAfter: null,
           staleAfterMs: fact.staleAfterMs,
           isEcho: fact.isEcho ?? false,
-          agentReports: null,
+          agentReports: reports,
           failed: null,
           held: null,
           behind: null,
@@ -363,6 +379,16 @@ function applyPolled(before: PersonaCell, polled: Polled): PersonaCell {
     ? cell.view
     : { ...cell.view, health, since, reason: null, agentState, unread, urgent, cursor };
   return { ...cell, view, failed: null, asOf: at, staleAfter: at + cell.staleAfterMs };
+}
+
+function applyAgentFact(draft: BoardDraft, fact: Extract<Fact, { is: 'agent' }>): void {
+  const { persona, reporter, state } = fact;
+  if (findPlace(draft.personas, persona, getPersonaId).found) {
+    change(draft, persona, (cell) => applyAgent(cell, fact));
+    return;
+  }
+  const { [reporter]: _, ...others } = draft.agentReports.get(persona) ?? {};
+  storeReports(draft, persona, state === null ? others : { ...others, [reporter]: state });
 }
 
 function applyAgent(before: PersonaCell, { reporter, state }: Extract<Fact, { is: 'agent' }>): PersonaCell {
