@@ -116,7 +116,8 @@ function writeNote(path: string, text: string): void {
 export function readActivity(run: string, persona: PersonaId): { readonly moment: string; readonly at: number } | null {
   try {
     const path = join(getActivityDir(run), toStem(persona));
-    const at = fs.statSync(path).mtimeMs;
+    const at = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (at === undefined) return null;
     return { moment: readText(realFiles, path, MOST_BYTES)?.trim() ?? '', at };
   } catch {
     return null; // no note, or one that cannot be read: not known

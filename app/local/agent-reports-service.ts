@@ -10,6 +10,8 @@ import { createLivenessCheck, openSessionStore, type Session, type SessionProces
 
 /** How often processes are checked, because nothing says that one was killed. It also finds what no change notice said. */
 const SWEEP_MS = 10_000;
+/** How often a sweep looks at everybody, whether something changed or not. */
+const WHOLE_MS = 600_000;
 /** A hook reports before it announces its session, so whose session it is may be known only after this. */
 const ANNOUNCED_MS = 500;
 /** What ended is shown for a week. Later, somebody may work for the persona in a way that nobody announced. */
@@ -53,6 +55,12 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
   let byId: ReadonlyMap<string, KnownSession> = new Map();
   let byStem: ReadonlyMap<string, PersonaId> = new Map();
   const shown = new Map<PersonaId, AgentState>();
+  /** What each persona was shown from in the last sweep. */
+  const marks = new Map<PersonaId, string>();
+  /** When a sweep last showed everybody. */
+  let wholeAt: Instant = 0;
+  /** No change notices come. */
+  let isDeaf = false;
   /** The ids on the board that a persona may have: one of the local hive may have been named by its name or by its id. */
   const forms = new Map<PersonaId, readonly PersonaId[]>();
 
@@ -85,6 +93,7 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
       const runner = findRunner(session);
       if (runner === null || isEnded(session)) continue;
       const key = toRunnerKey(runner);
+      if (checked.has(key)) continue;
       checked.add(key);
       const before = lives.get(key);
       if (before?.is === 'gone' && runner.lock == null) continue;
@@ -145,7 +154,26 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
     checkProcesses();
     for (const { report } of byId.values())
       if (report?.is === 'gone' && clock.now() - report.since > KEEP_MS) reports.remove(report);
-    for (const persona of new Set([...sessions.keys(), ...shown.keys()])) show(persona);
+    const isDue = isDeaf || clock.now() - wholeAt >= WHOLE_MS || clock.now() < wholeAt;
+    if (isDue) wholeAt = clock.now();
+    for (const persona of new Set([...sessions.keys(), ...shown.keys()])) {
+      const mark = formatMark(sessions.get(persona) ?? []);
+      if (!isDue && marks.get(persona) === mark) continue;
+      marks.set(persona, mark);
+      show(persona);
+    }
+  }
+
+  /** Formats everything that a sweep can find changed. */
+  function formatMark(own: readonly KnownSession[]): string {
+    return own
+      .map((session) => {
+        const { report, announced } = session;
+        const runner = findRunner(session);
+        const life = runner === null ? null : lives.get(toRunnerKey(runner))?.is;
+        return `${life} ${announced?.announcedAt} ${announced?.endedAt} ${report?.is} ${report?.since} ${report?.waits.length} ${report?.waits[0]?.since}`;
+      })
+      .join();
   }
 
   const sweeps = every({ name: 'reports of hooks', ms: SWEEP_MS, round: sweep, clock });
@@ -175,6 +203,8 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
     name: sweeps.name,
     async run(signal) {
       shown.clear(); // the service runs again after a failure
+      wholeAt = 0;
+      isDeaf = false;
       using _watcher = watchSessionReports(dirs.run, {
         clock,
         reported: hearReports,
@@ -184,8 +214,10 @@ export function createAgentReportsService(options: AgentReportsOptions, machine:
             if (persona !== undefined) show(persona);
           }
         },
-        failed: (why) =>
-          log.warn(`what agents do is seen every ${SWEEP_MS / 1000} s: ${dirs.run} cannot be watched: ${why}`),
+        failed: (why) => {
+          isDeaf = true;
+          log.warn(`what agents do is seen every ${SWEEP_MS / 1000} s: ${dirs.run} cannot be watched: ${why}`);
+        },
       });
       await sweeps.run(signal);
     },

@@ -16,25 +16,29 @@ export function checkLiveness({ pid, startKey, lock }: SessionProcess, platform:
   return now === startKey ? 'live' : 'gone';
 }
 
+/** How many cheap checks follow a whole one. */
+const CHEAP_CHECKS = 5;
+
 /**
- * Creates a check for processes that are checked again and again. Where the start of a process is known only from another program
- * (anywhere but Linux), it is asked for once per process.
+ * Creates a check for processes that are checked again and again. Most checks only ask whether there is a process with that pid. That
+ * it is the same one is checked now and then, and only once where another program has to be asked for it (anywhere but Linux).
  */
 export function createLivenessCheck(platform: NodeJS.Platform): (runner: SessionProcess) => ProcessLiveness {
-  if (platform === 'linux') return (runner) => checkLiveness(runner, platform);
-  const found = new Map<string, ProcessLiveness>();
+  const found = new Map<string, { readonly is: ProcessLiveness; checks: number }>();
   return (runner) => {
     const { pid, startKey, lock } = runner;
+    if (lock != null) return checkLiveness(runner, platform);
     const key = `${pid} ${startKey}`;
     const before = found.get(key);
-    if (lock != null || before === undefined || before === 'gone') {
-      const now = checkLiveness(runner, platform);
-      found.set(key, now);
-      return now;
+    const isDue = before === undefined || (platform === 'linux' && before.checks >= CHEAP_CHECKS);
+    if (!isDue && isRunning(pid)) {
+      before.checks += 1;
+      return before.is;
     }
-    if (isRunning(pid)) return before;
-    found.delete(key);
-    return 'gone';
+    const is = checkLiveness(runner, platform);
+    if (is === 'gone') found.delete(key);
+    else found.set(key, { is, checks: 0 });
+    return is;
   };
 }
 
