@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { agentTerminals, prepareClaude } from '../kit/agent-terminal.ts';
 import { desktopMissing, startDesktop } from '../kit/desktop/index.ts';
 import { modelServer } from '../kit/model-server.ts';
@@ -9,6 +10,7 @@ import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
+import { describeTree } from '../kit/watched-tree.ts';
 
 const PROMPT = /\n❯\s*\n─/;
 
@@ -44,6 +46,14 @@ test('the real Claude Code without any set-up: its row within 2 s, its prompt is
   t.diagnostic(`so far the program worked for ${cpu} ms`);
   assert.ok(ms - served < 2000 && cpu < 2000, `${ms - served} ms after it serves, ${cpu} ms of work`);
   assert.equal(cwd, project);
+
+  // Its session rests, and so do its files.
+  const config = `${home.home}/.claude`;
+  const before = describeTree(config);
+  await tray.post('/api/v1/actions/poll', {});
+  await sleep(1000);
+  assert.deepEqual(describeTree(config), before, 'looking changes nothing');
+  assert.deepEqual(listOpenBelow(tray.pid, config), [], 'nothing is held open, and nothing locked');
 
   async function findId(): Promise<string> {
     const { personas } = await tray.until('its row', ({ personas }) =>
@@ -83,6 +93,18 @@ test('the real Claude Code without any set-up: its row within 2 s, its prompt is
   );
   assert.deepEqual(waits(), ['waiting', 'resumed']);
 });
+
+/** What a process holds open below a folder. A lock of a file lasts as long as its descriptor at most. */
+function listOpenBelow(pid: number, folder: string): readonly string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      const path = readlinkSync(`/proc/${pid}/fd/${fd}`);
+      return path.startsWith(`${folder}/`) ? [path] : [];
+    } catch {
+      return []; // it was closed meanwhile
+    }
+  });
+}
 
 /** How long a process has worked, all of its threads together. */
 function readCpuMs(pid: number): number {
