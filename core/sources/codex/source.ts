@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { type AgentState, exactly, Fault, type PersonaId, UNKNOWN } from '../../model/index.ts';
 import { every } from '../../services/index.ts';
-import { isFlocked } from '../../state/index.ts';
+import { getErrno, isFlocked } from '../../state/index.ts';
 import { watchDirectories } from '../directories.node.ts';
 import type { SourceHost } from '../module.ts';
 import type { Checkpoint, PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
@@ -37,6 +37,7 @@ const ID_CHARS = 12;
 const LOCKS = 'thread-writer-locks';
 
 const NOTHING: readonly SetItem[] = [];
+const NO_LOCKS: ReadonlySet<string> = new Set();
 
 /** One thread that has a message, or had one since the start. */
 interface Thread {
@@ -142,16 +143,29 @@ export function createCodexSource(options: CodexOptions): CodexSource {
   /** Checks who holds the writer locks, and reports it at the personas that announced the threads. */
   function checkRunners(list: Iterable<Thread>): void {
     let table: string | null | undefined;
+    let locks: ReadonlySet<string> | null = null;
     for (const thread of list) {
-      table ??= options.readLockTable();
-      thread.isRun = table === null ? null : isHeld(thread.id, table);
+      if (table === undefined) [table, locks] = [options.readLockTable(), listLocks()];
+      thread.isRun = table === null ? null : isHeld(thread.id, table, locks);
       report(thread);
     }
   }
 
-  function isHeld(thread: string, table: string): boolean | null {
+  /** The lock files that there are; most threads have none. Null when they cannot be listed. */
+  function listLocks(): ReadonlySet<string> | null {
     try {
-      const stat = disk.files.lstat(join(home, LOCKS, `${thread}.lock`));
+      return new Set(disk.files.readdir(join(home, LOCKS)));
+    } catch (error) {
+      return getErrno(error) === 'ENOENT' ? NO_LOCKS : null;
+    }
+  }
+
+  function isHeld(thread: string, table: string, locks: ReadonlySet<string> | null): boolean | null {
+    const name = `${thread}.lock`;
+    if (locks === null) return null;
+    if (!locks.has(name)) return false;
+    try {
+      const stat = disk.files.lstat(join(home, LOCKS, name));
       return stat !== null && isFlocked(table, stat.ino);
     } catch {
       return null; // the lock file cannot be checked, so nothing is known
