@@ -17,7 +17,7 @@ export function checkLiveness({ pid, startKey, lock }: SessionProcess, platform:
 }
 
 /** How many cheap checks follow a whole one. */
-const CHEAP_CHECKS = 5;
+const CHEAP_CHECKS = 2;
 
 /**
  * Creates a check for processes that are checked again and again. Most checks only ask whether there is a process with that pid. That

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import {
   type DaemonConfig,
   type DaemonName,
@@ -198,7 +198,9 @@ export function createDaemonSource(options: DaemonSourceOptions): DaemonSource {
     // The daemon reports the change only with its next export, and only if its numbers differ then.
     if (!pending.fresh && wakes !== null) wakeSoon(RETRY_MS, name);
     const unread = pending.fresh ? exactly(pending.count) : UNKNOWN;
-    return { ...emptyResult, at, unread, agentState: toAgentState(status, waiting, at, stalledAfterMs) };
+    const state = toAgentState(status, waiting, at, stalledAfterMs);
+    const agentState = isAbsolute(status.project) ? { ...state, cwd: status.project } : state;
+    return { ...emptyResult, at, unread, agentState };
   }
 
   return {
