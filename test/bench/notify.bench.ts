@@ -18,7 +18,7 @@ const CAPABILITIES = ['actions', 'body', 'body-markup'];
 export const benches = [
   bench('event written -> notification on the bus, p50', `<= ${BAR_MS} ms`, async () => {
     await using desktop = await startDesktop({ host: 'none', notify: 'none' });
-    await using bus = await joined(desktop);
+    await using bus = await openBus(desktop);
     const notified = new Map<string, number>();
     using _daemon = await startStandInDaemon(bus, CAPABILITIES, {
       push: ({ member, args }: RecordedCall) => {
@@ -66,8 +66,8 @@ async function measured(desktop: Desktop, notified: ReadonlyMap<string, number>,
 }
 
 /** A Notify call of our own to the same stand-in, there and back. */
-async function measureFloor(desktop: Desktop): Promise<number> {
-  await using bus = await joined(desktop);
+export async function measureFloor(desktop: Desktop): Promise<number> {
+  await using bus = await openBus(desktop);
   const took: number[] = [];
   for (let i = 0; i < 50; i += 1) {
     const from = performance.now();
@@ -84,7 +84,7 @@ async function measureFloor(desktop: Desktop): Promise<number> {
   return quantile(took, 0.5);
 }
 
-async function joined(desktop: Desktop): Promise<SessionBus> {
+export async function openBus(desktop: Desktop): Promise<SessionBus> {
   const bus = await openSessionBus({ env: desktop.env, log: silentLog, clock: realClock });
   if (bus.is === 'none') throw new Error(bus.why);
   await until('the session bus', () => bus.state.is === 'connected');

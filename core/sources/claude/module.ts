@@ -14,4 +14,12 @@ export const claude = {
   },
   findPlaces: async (settings, host) => (await import('./open.ts')).findClaudePlaces(settings, host),
   open: async (settings, host) => (await import('./open.ts')).openClaude(settings, host),
+  doctor: (settings) => [
+    {
+      name: CLAUDE,
+      about: ['mail'],
+      hints: [],
+      run: async (context, signal) => (await import('./doctor.ts')).checkClaude(settings, context, signal),
+    },
+  ],
 } as const satisfies SourceModule<ClaudeSettings>;

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { findOwnHome, findWorkFolder } from '../../state/index.ts';
 import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { createConfigDirectory, type LiveSession } from './directory.ts';
-import { readEnvironment, readProcess } from './read/index.ts';
+import { readEnvironment, readProcess, tryStat } from './read/index.ts';
 import { toPersonaId } from './roster.ts';
 import { CLAUDE, CLAUDE_PREFIX, type ClaudeSettings } from './settings.ts';
 import { createClaudeSource } from './source.ts';
@@ -89,7 +89,7 @@ export function findClaudePlaces({ claude }: ClaudeSettings, host: SourceEnviron
       ...{ root, files: host.disk.files, clock: host.clock, readProcess, texts: { contentChars: null } },
     });
     store.scan();
-    const isThere = host.disk.files.lstat(root) !== null;
+    const isThere = tryStat(host.disk.files, root) !== null;
     const count = store.sessions.size;
     const found = isThere ? `${count} session${count === 1 ? '' : 's'}` : null;
     return { what: 'Claude Code sessions', where: root, found };
