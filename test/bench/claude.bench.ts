@@ -61,9 +61,9 @@ function plantHome(settings: object): { readonly home: string; readonly root: st
 const findEventFile = (home: string, persona: string): string =>
   join(home, 'hivebar', 'events', `events.${persona}.ndjson`);
 
-const BANNERS = 20;
-/** New banners share one when there are more than five in 10 s. */
-const APART_MS = 2100;
+const BANNERS = 12;
+/** Waits share a banner when more than a few begin within 10 s. */
+const APART_MS = 4000;
 
 async function measureBanner(): Promise<readonly Sample[]> {
   await using desktop = await startDesktop({ host: 'none', notify: 'none' });

@@ -70,6 +70,14 @@ export interface DirectoryOptions {
   readonly clock: Clock;
   readonly readProcess: ReadProcess;
   readonly texts: TextRules;
+  /** Of the run before; absent for none. */
+  readonly saved?: SavedPositions | null;
+}
+
+/** How far transcripts were read, by path, and which texts were seen in inbox files and not in transcripts yet, by `PATH HASH`. */
+export interface SavedPositions {
+  readonly offsets: Readonly<Record<string, number>>;
+  readonly unmatched: Readonly<Record<string, number>>;
 }
 
 /** What is known of one config directory. It only reads. */
@@ -97,6 +105,8 @@ export interface ConfigDirectory {
   readBox(team: string, inbox: string): void;
   /** Reads what is new in the transcripts of a session and of its members. @returns whether there is more to read now */
   readTranscripts(sessionId: string): boolean;
+  /** How far the transcripts of those that live were read. */
+  collectPositions(): SavedPositions;
   /** Finds out whether the process of a session ended. */
   checkProcess(sessionId: string): void;
   /** Forgets what went away a while ago. */
@@ -289,6 +299,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     let box = team.boxes.get(name);
     if (box === undefined) {
       box = createTeamInbox({ team: teamName, name, path, isOld: !wasScanned });
+      restoreUnmatched(box);
       team.boxes.set(name, box);
       revision += 1;
     }
@@ -332,7 +343,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     if (leads.length === 0) return hasMore;
     const folder = join(path.slice(0, -'.jsonl'.length), 'subagents');
     const listed = listNames(files, folder);
-    const isFirst = !session.transcripts.has(folder);
+    const isFirst = !session.transcripts.has(folder) && options.saved?.offsets[path] === undefined;
     session.transcripts.set(folder, null);
     for (const name of listed.is === 'names' ? listed.names : []) {
       const [, member] = /^agent-a(.+)-[\da-f]+\.jsonl$/.exec(name) ?? [];
@@ -350,13 +361,34 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     const known = transcripts.get(path);
     if (known != null) return known;
     const end = findTranscriptEnd(files, path);
-    const position = end !== null && known === null ? { ...end, offset: 0 } : end;
+    const offset = options.saved?.offsets[path];
+    const from = known === null ? 0 : offset;
+    const position = end === null || from === undefined ? end : { ...end, offset: Math.min(from, end.offset) };
     if (known === undefined && end !== null) {
       const own = sessions.get(session.file.sessionId);
       if (own !== undefined) own.model ??= readLastModel(files, path);
     }
     transcripts.set(path, position);
     return position;
+  }
+
+  function collectPositions(): SavedPositions {
+    const living = [...sessions.values()].filter(({ goneAt }) => goneAt === null);
+    const read = living.flatMap(({ transcripts }) => [...transcripts]);
+    const boxes = [...teams.values()].flatMap(({ boxes }) => [...boxes.values()]);
+    return {
+      offsets: Object.fromEntries(
+        read.flatMap(([path, position]) => (position === null ? [] : [[path, position.offset]])),
+      ),
+      unmatched: Object.fromEntries(
+        boxes.flatMap(({ path, unmatched }) => [...unmatched].map(([hash, count]) => [`${path} ${hash}`, count])),
+      ),
+    };
+  }
+
+  function restoreUnmatched({ path, unmatched }: TeamInbox): void {
+    for (const [key, count] of Object.entries(options.saved?.unmatched ?? {}))
+      if (key.startsWith(`${path} `)) unmatched.set(key.slice(path.length + 1), count);
   }
 
   function noteMessage(session: LiveSession, leads: readonly Team[], inbox: string, message: TranscriptMessage): void {
@@ -406,6 +438,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     readTeam,
     readBox,
     readTranscripts,
+    collectPositions,
     checkProcess(sessionId) {
       const session = sessions.get(sessionId);
       if (session !== undefined && session.goneAt === null && !isAlive(session.file)) end(session);

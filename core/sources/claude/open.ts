@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { findOwnHome, findWorkFolder } from '../../state/index.ts';
 import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { createConfigDirectory, type LiveSession } from './directory.ts';
+import { openPositionStore } from './position-store.ts';
 import { readEnvironment, readProcess, tryStat } from './read/index.ts';
 import { toPersonaId } from './roster.ts';
 import { CLAUDE, CLAUDE_PREFIX, type ClaudeSettings } from './settings.ts';
@@ -26,6 +27,7 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
   const directories = resolveDirectories(claude, host.env);
   const source = createClaudeSource({
     ...{ directories, disk, clock, log, contentChars, readProcess, put, findSessionPersona },
+    positions: openPositionStore(host.state, host),
   });
   return {
     hives: [
@@ -52,7 +54,7 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
       const entry = source.findBySession(sessionId);
       return entry === null ? null : toPersonaId(entry.address);
     },
-    [Symbol.asyncDispose]: async () => {},
+    [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() as Promise<void>,
   };
 }
 

@@ -17,9 +17,10 @@ import { type ClaudeStore, claudeStore, toSessionId } from '../../../test/kit/cl
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { Fact } from '../../board/index.ts';
 import { type AgentState, exactly, type PersonaId } from '../../model/index.ts';
-import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
+import { type Files, type Log, plainRandom, realFiles, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
 import { RETENTION_MS } from './directory.ts';
+import { openPositionStore } from './position-store.ts';
 import { type ClaudeOptions, createClaudeSource } from './source.ts';
 
 const never = new AbortController().signal;
@@ -418,6 +419,52 @@ describe('claude: team mail', () => {
     appendFileSync(transcript, `${JSON.stringify({ type: 'assistant', message: { model: 'claude-opus-4-8' } })}\n`);
     const { agentState } = await rig.source.poll(rig.source.named(ADA), { is: 'unset' }, never);
     assert.equal(agentState.model, 'claude-opus-4-8');
+  });
+
+  test('claude 3: mail that came and went while Hivebar did not run is delivered, once, and nothing after a crash', async () => {
+    using store = claudeStore();
+    store.addSession(ADA, { status: 'busy' });
+    store.addTeam(ADA, ['bo']);
+    const project = join(store.root, 'projects', '-proj');
+    const transcript = join(project, `${toSessionId(ADA)}.jsonl`);
+    mkdirSync(project, { recursive: true });
+    let lines = 0;
+    const log = (text: string): void => {
+      lines += 1;
+      const content = `<teammate-message teammate_id="bo">\n${text}\n</teammate-message>`;
+      appendFileSync(
+        transcript,
+        `${JSON.stringify({ parentUuid: 'p', type: 'user', message: { role: 'user', content }, uuid: `u${lines}` })}\n`,
+      );
+    };
+    log('long ago');
+    const delivered = createDelivered();
+    const host = { disk: createRealDisk(silentLog), random: plainRandom, log: silentLog };
+    const run = async (work: () => void, isCrash = false): Promise<readonly string[]> => {
+      const before = delivered.events.length;
+      const rig = createRig(store, { positions: openPositionStore(store.at('state'), host) });
+      await rig.list();
+      const watched = watchPersona(rig.source, rig.source.named(ADA), rig.clock, delivered);
+      const poll = async (): Promise<void> => {
+        for (let n = 0; n < 3; n += 1) await watched.poll();
+      };
+      await poll();
+      work();
+      await poll();
+      if (!isCrash) await rig[Symbol.asyncDispose]();
+      const events = delivered.events.slice(before).filter((event) => 'id' in event);
+      return events.map((event) => ('content' in event ? `${event.event} ${event.content}` : event.event));
+    };
+    const send = (text: string) => (): void => store.deliver(ADA, 'team-lead', mail(text, { from: 'bo' }));
+    assert.deepEqual(await run(send('seen in the file')), ['new seen in the file']);
+    store.take(ADA, 'team-lead');
+    log('seen in the file');
+    log('while it did not run');
+    assert.deepEqual(await run(() => {}), ['new while it did not run', 'read', 'read']);
+    log('before a crash');
+    assert.deepEqual(await run(() => {}, true), ['new before a crash', 'read']);
+    log('after a crash');
+    assert.deepEqual(await run(() => {}), [], 'nobody knows what was delivered before');
   });
 
   test('claude 8.4: what a member took is in its own transcript; its task is no mail', async () => {

@@ -8,8 +8,9 @@ import type { Checkpoint, Persona, PollResult, Source } from '../source.ts';
 import { createDefectLog, createTimers, toReadOnlyFiles } from '../source-tools.ts';
 import { findAgentState, findStallTime } from './agent-state.ts';
 import { watchConfigDirectory } from './changes.ts';
-import { type ConfigDirectory, createConfigDirectory, WAIT } from './directory.ts';
+import { type ConfigDirectory, createConfigDirectory, type SavedPositions, WAIT } from './directory.ts';
 import { type Fate, readLogs } from './mail-log.ts';
+import type { PositionStore } from './position-store.ts';
 import type { ReadProcess } from './read/index.ts';
 import { type Entry, listRoster, type Roster, toPersonaId } from './roster.ts';
 import { CLAUDE } from './settings.ts';
@@ -24,6 +25,8 @@ export interface ClaudeOptions {
   readonly readProcess: ReadProcess;
   /** How many code points of content an event has; null leaves content out. */
   readonly contentChars: number | null;
+  /** How far transcripts were read; absent: from now on in each run. */
+  readonly positions?: PositionStore;
   /** The persona that announced a session; absent: none ever does. */
   readonly findSessionPersona?: (sessionId: string) => PersonaId | null;
   /** Called with what announced sessions do. */
@@ -57,8 +60,9 @@ const MORE_AFTER_MS = 250;
 export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
   const { clock, log, readProcess, contentChars, put } = options;
   const files = toReadOnlyFiles(options.disk.files, CLAUDE);
+  const saved = options.positions?.take() ?? null;
   const stores = options.directories.map((root) =>
-    createConfigDirectory({ root, files, clock, readProcess, texts: { contentChars } }),
+    createConfigDirectory({ root, files, clock, readProcess, texts: { contentChars }, saved }),
   );
   const defects = createDefectLog(log, CLAUDE);
   const timers = createTimers(clock);
@@ -276,6 +280,14 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
     if (wakes !== null) timers.schedule(ms, `${why} ${address}`, () => wakes?.(address));
   }
 
+  function collectPositions(): SavedPositions {
+    const all = stores.map((store) => store.collectPositions());
+    return {
+      offsets: Object.assign({}, ...all.map(({ offsets }) => offsets)),
+      unmatched: Object.assign({}, ...all.map(({ unmatched }) => unmatched)),
+    };
+  }
+
   /** Reads on in transcripts that grew by more than is read at once. */
   function readOn(): void {
     for (const id of [...behind]) if (!stores.some((store) => store.readTranscripts(id))) behind.delete(id);
@@ -351,7 +363,11 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
     get defects() {
       return defects.lines;
     },
-    [Symbol.asyncDispose]: async () => timers[Symbol.dispose](),
+    async [Symbol.asyncDispose]() {
+      timers[Symbol.dispose]();
+      if (wasScanned) options.positions?.save(collectPositions());
+      wasScanned = false;
+    },
   };
 }
 
