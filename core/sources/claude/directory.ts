@@ -21,6 +21,7 @@ import {
   type TranscriptPosition,
   tryStat,
 } from './read/index.ts';
+import type { SavedPositions } from './saved-positions.ts';
 import {
   createTeamInbox,
   loseMail,
@@ -72,12 +73,6 @@ export interface DirectoryOptions {
   readonly texts: TextRules;
   /** Of the run before; absent for none. */
   readonly saved?: SavedPositions | null;
-}
-
-/** How far transcripts were read, by path, and which texts were seen in inbox files and not in transcripts yet, by `PATH HASH`. */
-export interface SavedPositions {
-  readonly offsets: Readonly<Record<string, number>>;
-  readonly unmatched: Readonly<Record<string, number>>;
 }
 
 /** What is known of one config directory. It only reads. */

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { claudeStore } from '../../../test/kit/claude-store.ts';
 import { realClock, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
-import { checkClaude, type DirectoryProbe, judgeClaude } from './doctor.ts';
+import { type ConfigDirectoryProbe, checkClaude, judgeClaude } from './doctor.ts';
 import { findClaudePlaces } from './open.ts';
 
 const never = new AbortController().signal;
-const probe = (more: Partial<DirectoryProbe> = {}): DirectoryProbe => ({
+const probe = (more: Partial<ConfigDirectoryProbe> = {}): ConfigDirectoryProbe => ({
   ...{ root: '/c', sessions: new Map(), teams: new Map(), orphans: 0, sessionsTrouble: null, teamsTrouble: null },
   ...more,
 });
@@ -48,13 +48,11 @@ test('claude: the places it looks at are the config directories, with how many s
     ...{ env: { CLAUDE_CONFIG_DIR: store.root }, disk: createRealDisk(silentLog), clock: realClock, log: silentLog },
     ...{ version: '0', reservedPrefixes: [], stop: never },
   };
-  const what = 'Claude Code sessions';
-  assert.deepEqual(findClaudePlaces({ claude: { is: 'auto' } }, host), [
-    { what, where: store.root, found: '0 sessions' },
-  ]);
+  const place = { what: 'Claude Code sessions', where: store.root, found: '0 sessions' };
+  assert.deepEqual(findClaudePlaces({ claude: { is: 'auto' } }, host), [place]);
   const none = join(store.root, 'none');
   assert.deepEqual(findClaudePlaces({ claude: { is: 'auto', directories: [none] } }, host), [
-    { what, where: none, found: null },
+    { ...place, where: none, found: null },
   ]);
   assert.deepEqual(findClaudePlaces({ claude: { is: 'off' } }, host), []);
 });

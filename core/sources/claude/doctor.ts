@@ -25,7 +25,7 @@ export async function checkClaude(
 }
 
 /** What is seen of one config directory. */
-export interface DirectoryProbe {
+export interface ConfigDirectoryProbe {
   readonly root: string;
   readonly sessions: ReadonlyMap<string, { readonly file: { readonly hasSocket: boolean } }>;
   readonly teams: ReadonlyMap<string, { readonly boxes: ReadonlyMap<string, object> }>;
@@ -35,7 +35,7 @@ export interface DirectoryProbe {
 }
 
 /** @param defects one line each */
-export function judgeClaude(probes: readonly DirectoryProbe[], defects: readonly string[]): Finding {
+export function judgeClaude(probes: readonly ConfigDirectoryProbe[], defects: readonly string[]): Finding {
   const sessions = probes.flatMap((probe) => [...probe.sessions.values()]);
   const teams = probes.reduce((sum, probe) => sum + probe.teams.size, 0);
   const orphans = probes.reduce((sum, probe) => sum + probe.orphans, 0);

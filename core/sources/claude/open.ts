@@ -2,7 +2,6 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { findOwnHome, findWorkFolder } from '../../state/index.ts';
 import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { createConfigDirectory, type LiveSession } from './directory.ts';
-import { openPositionStore } from './position-store.ts';
 import { readEnvironment, readProcess, tryStat } from './read/index.ts';
 import { toPersonaId } from './roster.ts';
 import { CLAUDE, CLAUDE_PREFIX, type ClaudeSettings } from './settings.ts';
@@ -27,7 +26,7 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
   const directories = resolveDirectories(claude, host.env);
   const source = createClaudeSource({
     ...{ directories, disk, clock, log, contentChars, readProcess, put, findSessionPersona },
-    positions: openPositionStore(host.state, host),
+    positions: host.positions,
   });
   return {
     hives: [

@@ -17,10 +17,10 @@ import { type ClaudeStore, claudeStore, toSessionId } from '../../../test/kit/cl
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { Fact } from '../../board/index.ts';
 import { type AgentState, exactly, type PersonaId } from '../../model/index.ts';
-import { type Files, type Log, plainRandom, realFiles, silentLog } from '../../ports/index.ts';
+import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
+import type { PositionStore } from '../module.ts';
 import { RETENTION_MS } from './directory.ts';
-import { openPositionStore } from './position-store.ts';
 import { type ClaudeOptions, createClaudeSource } from './source.ts';
 
 const never = new AbortController().signal;
@@ -439,10 +439,14 @@ describe('claude: team mail', () => {
     };
     log('long ago');
     const delivered = createDelivered();
-    const host = { disk: createRealDisk(silentLog), random: plainRandom, log: silentLog };
+    const values = new Map<string, string>();
+    const positions: PositionStore = {
+      read: (key) => JSON.parse(values.get(key) ?? 'null') as object | null,
+      save: async (key, value) => void values.set(key, JSON.stringify(value)),
+    };
     const run = async (work: () => void, isCrash = false): Promise<readonly string[]> => {
       const before = delivered.events.length;
-      const rig = createRig(store, { positions: openPositionStore(store.at('state'), host) });
+      const rig = createRig(store, { positions });
       await rig.list();
       const watched = watchPersona(rig.source, rig.source.named(ADA), rig.clock, delivered);
       const poll = async (): Promise<void> => {

@@ -4,15 +4,16 @@ import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, Fault, type Persona
 import type { Clock, Log } from '../../ports/index.ts';
 import { every, whileNeeded } from '../../services/index.ts';
 import type { Disk } from '../../state/index.ts';
+import type { PositionStore } from '../module.ts';
 import type { Checkpoint, Persona, PollResult, Source } from '../source.ts';
 import { createDefectLog, createTimers, toReadOnlyFiles } from '../source-tools.ts';
 import { findAgentState, findStallTime } from './agent-state.ts';
 import { watchConfigDirectory } from './changes.ts';
-import { type ConfigDirectory, createConfigDirectory, type SavedPositions, WAIT } from './directory.ts';
+import { type ConfigDirectory, createConfigDirectory, WAIT } from './directory.ts';
 import { type Fate, readLogs } from './mail-log.ts';
-import type { PositionStore } from './position-store.ts';
 import type { ReadProcess } from './read/index.ts';
 import { type Entry, listRoster, type Roster, toPersonaId } from './roster.ts';
+import { type SavedPositions, savePositions, takePositions } from './saved-positions.ts';
 import { CLAUDE } from './settings.ts';
 import { findBoxTrouble, RETRIES_MS } from './team-inbox.ts';
 
@@ -60,7 +61,7 @@ const MORE_AFTER_MS = 250;
 export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
   const { clock, log, readProcess, contentChars, put } = options;
   const files = toReadOnlyFiles(options.disk.files, CLAUDE);
-  const saved = options.positions?.take() ?? null;
+  const saved = options.positions === undefined ? null : takePositions(options.positions, log);
   const stores = options.directories.map((root) =>
     createConfigDirectory({ root, files, clock, readProcess, texts: { contentChars }, saved }),
   );
@@ -365,7 +366,8 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
     },
     async [Symbol.asyncDispose]() {
       timers[Symbol.dispose]();
-      if (wasScanned) options.positions?.save(collectPositions());
+      if (wasScanned && options.positions !== undefined)
+        await savePositions(options.positions, collectPositions(), log);
       wasScanned = false;
     },
   };
