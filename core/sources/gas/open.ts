@@ -1,6 +1,4 @@
-import { isAbsolute } from 'node:path';
 import { Fault, type Scope } from '../../model/index.ts';
-import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
 import { createTroubleLog, every } from '../../services/index.ts';
 import type {
   HiveHandle,
@@ -10,16 +8,14 @@ import type {
   SourcePlace,
   WatchedSource,
 } from '../module.ts';
-import { runProgram } from '../run-program.node.ts';
-import { type City, type CityFetcher, createCityClient, listCities } from './city-client.ts';
-import { type CitySource, createCitySource, toCityId } from './city-source.ts';
+import type { City, CityFetcher } from './city-client.ts';
+import type { CitySource } from './city-source.ts';
 import { findBd, type GasPlaces, knock, resolveGasPlaces } from './places.node.ts';
 import { GAS, GAS_PREFIX, type GasSettings } from './settings.ts';
-import { createTownSource, type TownSource } from './town-source.ts';
+import type { TownSource } from './town-source.ts';
 
 /** How often it looks for a supervisor, for its cities and for a town. */
 const SEARCH_MS = 60_000;
-const BD_TIMEOUT_MS = 10_000;
 const SCOPE: Scope = { is: 'source', key: GAS };
 
 interface OpenCity {
@@ -51,6 +47,7 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
 
   async function findCities(signal: AbortSignal): Promise<void> {
     if (fetcher === null && !(await knock(places.city, signal))) return reportSupervisor(null, signal);
+    const { createFetcher, listCities, openCityHive, toCityId } = await import('./city-hive.ts');
     fetcher ??= createFetcher(places.city, host);
     let found: readonly City[];
     try {
@@ -72,7 +69,13 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
         host.log.info(`${toCityId(name)}: the city ${city.isRunning ? 'runs' : 'was stopped'}`);
       }
     }
-    for (const city of found) if (city.isRunning && !cities.has(city.name)) join(city, fetcher);
+    for (const city of found) {
+      if (!city.isRunning || cities.has(city.name)) continue;
+      const isRunning = (): boolean => cities.get(city.name)?.isRunning !== false;
+      const { source, hive } = openCityHive(city, places.city, fetcher, isRunning, host);
+      cities.set(city.name, { city, source, handle: host.watch(hive), isRunning: true });
+      host.log.info(`${source.id}: watching the city in ${city.path}`);
+    }
   }
 
   /** Only a supervisor that the settings name is missed when it is not there; a city that was watched says so by itself. */
@@ -80,31 +83,6 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
     if (!places.isCityNamed || signal.aborted) return;
     const missing = isThere ? null : (fault ?? new Fault('refused', `${places.city}: nobody listens there`, SCOPE));
     host.put({ is: 'source', at: host.clock.now(), source: GAS, address: places.city, fault: missing });
-  }
-
-  function join(city: City, http: CityFetcher): void {
-    const { name, path } = city;
-    const id = toCityId(name);
-    const scope: Scope = { is: 'source', key: id };
-    const { disk, clock, log, contentChars } = host;
-    const source = createCitySource({
-      ...{ name, disk, clock, log, contentChars },
-      path: isAbsolute(path) ? path : '',
-      client: createCityClient(http, places.city, name, scope),
-      isRunning: () => cities.get(name)?.isRunning !== false,
-      reset: () => http.reset(),
-    });
-    const handle = host.watch({
-      source,
-      address: `${places.city}/v0/city/${name}`,
-      identity: ({ address }) => [GAS, address, name, path],
-      named: source.named,
-      holdMs: null,
-      kind: 'disk', // polls share one request, however many there are
-      deliversBacklog: false,
-    });
-    cities.set(name, { city, source, handle, isRunning: true });
-    log.info(`${id}: watching the city in ${path}`);
   }
 
   async function withdraw(name: string, { source, handle, city }: OpenCity): Promise<void> {
@@ -127,20 +105,9 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
         `there is a Gas Town in ${places.town}, and bd is not on PATH, so its mail is not watched`,
       );
     townTrouble.clear(`the Gas Town in ${places.town} is watched now`);
-    const { clock, log, contentChars, env } = host;
-    const source = createTownSource({
-      ...{ town: places.town, clock, log, contentChars },
-      runBd: (args, signal) => runProgram({ file: bd, args, cwd: places.town, env, timeoutMs: BD_TIMEOUT_MS }, signal),
-    });
-    const handle = host.watch({
-      source,
-      address: places.town,
-      identity: ({ address }) => [GAS, address, places.town],
-      named: source.named,
-      holdMs: null,
-      kind: 'disk',
-      deliversBacklog: false,
-    });
+    const { openTownHive } = await import('./town-hive.ts');
+    const { source, hive } = openTownHive(places.town, bd, host);
+    const handle = host.watch(hive);
     town = { source, handle };
   }
 
@@ -196,11 +163,6 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
     if (rig === undefined || kind !== 'crew' || name === undefined || name.startsWith('-')) return [];
     return [{ persona, id: name, cwd: places.town, resume: ['gt', 'crew', 'at', name, '--rig', rig] }];
   }
-}
-
-function createFetcher(url: string, { version }: SourceEnvironment): CityFetcher {
-  const userAgent = `hivebar/${version}`;
-  return createHttpClient({ url, policy: AS_WRITTEN, scope: SCOPE, userAgent, credential: null });
 }
 
 function isFolder(path: string, { disk }: Pick<SourceEnvironment, 'disk'>): boolean {

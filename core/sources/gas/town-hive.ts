@@ -1,0 +1,30 @@
+import type { SourceHost, WatchedHive } from '../module.ts';
+import { runProgram } from '../run-program.node.ts';
+import { GAS } from './settings.ts';
+import { createTownSource, type TownSource } from './town-source.ts';
+
+const BD_TIMEOUT_MS = 10_000;
+
+/** A town, watched as a hive of its own. @param bd the absolute path of the program */
+export function openTownHive(
+  town: string,
+  bd: string,
+  { clock, log, contentChars, env }: Pick<SourceHost, 'clock' | 'log' | 'contentChars' | 'env'>,
+): { readonly source: TownSource; readonly hive: WatchedHive } {
+  const source = createTownSource({
+    ...{ town, clock, log, contentChars },
+    runBd: (args, signal) => runProgram({ file: bd, args, cwd: town, env, timeoutMs: BD_TIMEOUT_MS }, signal),
+  });
+  return {
+    source,
+    hive: {
+      source,
+      address: town,
+      identity: ({ address }) => [GAS, address, town],
+      named: source.named,
+      holdMs: null,
+      kind: 'disk',
+      deliversBacklog: false,
+    },
+  };
+}
