@@ -88,6 +88,7 @@ test('amail 2: only GET of four routes is sent, one at a time, never /mcp and ne
   await using source = rig.open();
   using _ = source.hints?.(() => {}) as Disposable;
   const personas = await source.personas(never);
+  server.fail({ is: 'slow', ms: 20 }); // so that two at once would be seen
   await Promise.all([
     ...personas.map((persona) => source.poll(persona, UNSET, never)),
     ...personas.map((persona) => source.poll(persona, { is: 'at', id: 0 }, never)),
@@ -102,6 +103,22 @@ test('amail 2: only GET of four routes is sent, one at a time, never /mcp and ne
     );
   assert.equal(server.mostAtOnce, 1);
   assert.deepEqual(server.violations, []);
+});
+
+test('amail 2: one request serves all agents, and each agent once', async () => {
+  await using server = await fakeAgentMail();
+  for (let n = 0; n < 40; n += 1) server.addAgent(`agent-${n}`);
+  const rig = createRig(server);
+  await using source = rig.open();
+  const personas = await source.personas(never);
+  const count = (): number => server.requests.filter((request) => request.includes('unified-inbox')).length;
+  const before = count();
+  for (const persona of personas) await source.poll(persona, UNSET, never);
+  await source.pending?.once(never);
+  for (const persona of personas) await source.poll(persona, UNSET, never);
+  assert.equal(count() - before, 2, 'a pending list, and the polls after it');
+  await Promise.all(personas.map(async (persona) => await source.poll(persona, UNSET, never)));
+  assert.equal(count() - before, 3);
 });
 
 test('amail 2: the stand-in reports whatever else is asked of it', async () => {
@@ -315,7 +332,9 @@ for (const when of ['while it is watched', 'between two processes'] as const) {
     let watched = await open();
     for (const body of ['one', 'two', 'three', 'four']) server.deliver({ to: ['ada'], body });
     await watched.poll();
-    server.remove(1, 3);
+    const newest = server.deliver({ to: ['ada'], body: 'gone' });
+    await watched.poll();
+    server.remove(1, 3, newest);
     server.markRead('ada');
     await watched.poll();
     assert.ok(!delivered.events.some(({ event }) => event === 'seed_ahead'), 'a removal is no other numbering');
@@ -332,14 +351,14 @@ for (const when of ['while it is watched', 'between two processes'] as const) {
       await watched.poll();
       await watched.poll();
     }
-    assert.deepEqual(listTexts(delivered), ['one', 'two', 'three', 'four']);
+    assert.deepEqual(listTexts(delivered), ['one', 'two', 'three', 'four', 'gone']);
     assert.ok(delivered.events.some(({ event }) => event === 'seed_ahead'));
     server.deliver({ to: ['ada'], body: 'five' });
     await watched.poll();
     await watched.poll();
-    assert.deepEqual(listTexts(delivered), ['one', 'two', 'three', 'four', 'five']);
+    assert.deepEqual(listTexts(delivered), ['one', 'two', 'three', 'four', 'gone', 'five']);
     const ids = delivered.events.flatMap((event) => (event.event === 'new' ? [event.event_id] : []));
-    assert.equal(new Set(ids).size, 5);
+    assert.equal(new Set(ids).size, 6);
     await source[Symbol.asyncDispose]();
   });
 }
@@ -475,6 +494,7 @@ test('amail 10: an answer without recipient_read gives unknown counts, never 0, 
   const delivered = createDelivered();
   const watched = watchPersona(source, persona, rig.clock, delivered);
   await watched.poll();
+  assert.deepEqual((await source.poll(persona, UNSET, never)).unread, UNKNOWN, 'also without any mail');
   server.deliver({ to: ['ada', 'bo'], body: 'one' });
   await watched.poll();
   assert.deepEqual(listTexts(delivered), ['one']);
@@ -497,6 +517,24 @@ test('amail 10: an answer without recipient_read gives unknown counts, never 0, 
     async () => await source.poll(persona, UNSET, never),
     (error) => error instanceof Fault && error.code === 'amail-answer',
   );
+});
+
+test('amail 10: one message that does not say who has read it makes the counts of its readers unknown', async () => {
+  await using server = await fakeAgentMail();
+  for (const name of ['ada', 'bo']) server.addAgent(name);
+  server.deliver({ to: ['ada'] });
+  server.deliver({ to: ['bo'] });
+  server.fail({
+    is: 'edit',
+    edit(answer) {
+      for (const message of (answer.messages ?? []) as Record<string, unknown>[])
+        if (message.id === 1) message.recipient_read = null;
+      return answer;
+    },
+  });
+  await using source = createRig(server).open();
+  assert.deepEqual((await source.poll(await find(source, at('ada')), UNSET, never)).unread, UNKNOWN);
+  assert.deepEqual((await source.poll(await find(source, at('bo')), UNSET, never)).unread, exactly(1));
 });
 
 test('amail 12: the line of a message with U+2028, ANSI and bidirectional characters is one line that no terminal acts on', async () => {
