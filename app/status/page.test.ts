@@ -8,7 +8,7 @@ import { buildPage } from '../../build/page.ts';
 import { displayName } from '../../core/format/index.ts';
 import type { AgentState } from '../../core/model/index.ts';
 import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab, press } from '../../test/kit/browser.ts';
-import { type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
+import { createMail, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { loadPage } from './assets.node.ts';
 import type { StatusWire } from './wire.ts';
 
@@ -94,6 +94,48 @@ test('what agents do is on the page, those that wait first, with and without Jav
   assert.deepEqual(on.complaints, []);
   await on.context.close();
   await off.context.close();
+});
+
+test('a message shows its subject before its text; its link is no link of the page, and is opened by Hivebar', async (t) => {
+  const asked: unknown[] = [];
+  const openItem = {
+    ...{ name: 'open-item', title: 'Open link', params: {}, asks: 'token' as const },
+    run: async (params: unknown) => {
+      asked.push(params);
+      return { opened: 'url' };
+    },
+  };
+  await using rig = await statusRig({ actions: new Map([['open-item', openItem]]) });
+  rig.join('ada');
+  rig.poll('ada', 1);
+  const extras = { subject: 'Build <b>is</b> red\u202e', link: 'javascript:window.pwned=1' };
+  const event = { ...createMail('ada', 7), event: 'question', ...extras } as const;
+  const sink = rig.outbox.sinkFor('ada', 'ada');
+  await sink.open();
+  await sink.take([event], {}, new AbortController().signal);
+  rig.board.put({ is: 'delivered', at: Date.now(), persona: 'ada', events: [event] });
+  const opened = await open(t, rig);
+  if (opened === null) return;
+  const { page, complaints, context } = opened;
+  await page.evaluate((token) => localStorage.setItem('hivebar-token', token), TOKEN);
+  await page.goto(`${rig.server.urls[0]}#persona=ada`);
+  await page.reload();
+  const mail = page.locator('#mails li');
+  await mail.waitFor({ timeout: 5000 });
+  const shown = await mail.locator('p').allInnerTexts();
+  assert.deepEqual(shown.slice(1), ['Build <b>is</b> red\\u202e', event.content]);
+  assert.equal(await mail.locator('a').count(), 0);
+  assert.equal(
+    await mail.locator('.mail-link').textContent(),
+    'javascript:window.pwned=1',
+    'a person sees where it leads',
+  );
+  await mail.getByRole('button', { name: 'Open the link of message 7' }).click();
+  await page.locator('#done', { hasText: 'The link is open.' }).waitFor({ timeout: 5000 });
+  assert.deepEqual(asked, [{ persona: 'ada', id: 7 }]);
+  assert.match((await page.locator('#events').textContent()) ?? '', /Question from /);
+  assert.deepEqual(complaints, []);
+  await context.close();
 });
 
 test('without JavaScript the page says the same as with it', async (t) => {
