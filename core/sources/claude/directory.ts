@@ -122,8 +122,8 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
   const [sessionsPath, teamsPath] = [join(root, 'sessions'), join(root, 'teams')];
   const sessions = new Map<string, LiveSession>();
   const teams = new Map<string, Team>();
-  /** The text of each session file as it was read last. */
-  const fileTexts = new Map<string, string>();
+  /** Each session file as it was read last, and whose it is; null for nobody's. */
+  const sessionFiles = new Map<string, { readonly text: string; readonly sessionId: string | null }>();
   const orphanFiles = new Set<string>();
   const sessionDefects = new Map<string, StoreDefect>();
   const teamDefects = new Map<string, StoreDefect>();
@@ -139,7 +139,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     const names = listed.is === 'names' ? listed.names.filter(isSessionFileName) : [];
     for (const filename of names) readSession(filename);
     const listedNames = new Set(names);
-    for (const filename of [...fileTexts.keys()]) if (!listedNames.has(filename)) readSession(filename);
+    for (const filename of [...sessionFiles.keys()]) if (!listedNames.has(filename)) readSession(filename);
   }
 
   function setTroubles(ofSessions: string | null, ofTeams: string | null): void {
@@ -161,14 +161,14 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       return;
     }
     const text = content.bytes.toString('utf8');
-    if (fileTexts.get(filename) === text) return;
+    if (sessionFiles.get(filename)?.text === text) return;
     let file: SessionFile | null;
     try {
       file = parseSessionFile(text);
     } catch {
       return; // it is being written
     }
-    fileTexts.set(filename, text);
+    sessionFiles.set(filename, { text, sessionId: file?.sessionId ?? null });
     if (file === null) return;
     for (const { filename: other, file: before } of [...sessions.values()])
       if (other === filename && before.sessionId !== file.sessionId) sessions.delete(before.sessionId); // another one now
@@ -217,13 +217,19 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
     revision += 1;
     session.waits.end('cleared', () => true);
     const goneAt = { instant: clock.now(), monotonic: clock.monotonic() };
+    for (const [filename, { sessionId }] of sessionFiles) {
+      if (sessionId !== session.file.sessionId || filename === session.filename) continue;
+      sessionFiles.delete(filename); // two processes had the same session, and the other one may live
+      readSession(filename);
+      if (sessions.get(sessionId)?.filename === filename) return;
+    }
     // A session without a terminal ended as it should, and nobody goes on with it.
     if (session.file.status === null) sessions.delete(session.file.sessionId);
     else sessions.set(session.file.sessionId, { ...session, goneAt });
   }
 
   function forgetFile(filename: string): void {
-    fileTexts.delete(filename);
+    sessionFiles.delete(filename);
     orphanFiles.delete(filename);
     for (const session of [...sessions.values()])
       if (session.filename === filename && session.goneAt === null) end(session);

@@ -311,6 +311,20 @@ describe('claude: sessions', () => {
     assert.ok(rig.source.isGone?.(rig.source.named(ADA)));
   });
 
+  test('a session that two processes have lives until both have ended', async () => {
+    using store = claudeStore();
+    const first = store.addSession(ADA, { status: 'idle' });
+    const second = store.addSession(ADA, { status: 'busy' });
+    await using rig = createRig(store);
+    assert.deepEqual(await rig.list(), [ADA]);
+    assert.equal(await rig.state(ADA), 'working');
+    second.end();
+    await rig.list();
+    assert.equal(await rig.state(ADA), 'idle');
+    first.kill();
+    assert.equal(await rig.state(ADA), 'gone process-gone');
+  });
+
   test('a half-written session file leaves what was known', async () => {
     using store = claudeStore();
     const session = store.addSession(ADA, { status: 'busy' });
