@@ -163,9 +163,16 @@ function describeReader(persona: PersonaWire, shape: Card['shape'], now: number)
 
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-function computeShape({ state, reason, asOf, agent }: PersonaWire): Card['shape'] {
+/** Mail waits and nobody takes it: because its agent does not read, or because there is none. */
+function isWithoutReader({ agent, agentReason }: PersonaWire): boolean {
+  return agent === 'stalled' || (agent === 'gone' && agentReason === 'no-reader');
+}
+
+function computeShape(persona: PersonaWire): Card['shape'] {
+  const { state, reason, asOf, agent } = persona;
   switch (state) {
     case 'UP':
+      if (reason === null && isWithoutReader(persona)) return 'stalled';
       if (reason === null) return agent === 'waiting' || agent === 'stalled' || agent === 'gone' ? agent : 'up';
       return asOf === null ? 'pending' : 'failing';
     case 'DOWN':
@@ -279,10 +286,11 @@ function compareWaits(a: PersonaWire, b: PersonaWire): number {
   return compareNames(a.agentSince ?? '~', b.agentSince ?? '~');
 }
 
-function computeRank({ state, urgent, unread, agent }: PersonaWire): number {
+function computeRank(persona: PersonaWire): number {
+  const { state, urgent, unread, agent } = persona;
   if (agent === 'waiting') return 0;
   if (state === 'DOWN') return 1;
-  if ((urgent ?? 0) > 0 || agent === 'stalled') return 2;
+  if ((urgent ?? 0) > 0 || isWithoutReader(persona)) return 2;
   if ((unread ?? 0) > 0) return 3;
   return agent === 'gone' ? 5 : 4;
 }

@@ -184,6 +184,8 @@ describe('what an agent does', () => {
       'up',
       'up',
     ]);
+    const queue = createPersona('ada', { agent: 'gone', agentReason: 'no-reader', unread: 2 });
+    assert.equal(toCard(queue, at).shape, 'stalled', 'codex 1: amber, because its messages wait for nobody');
     const down = toCard(
       createPersona('ada', { agent: 'waiting', agentReason: 'permission', state: 'DOWN', reason: 'refused' }),
       at,
