@@ -62,6 +62,7 @@ export {
   peekSqlite,
   readDatabaseStamp,
   type SqlitePeek,
+  toPeekAddress,
   toPeekFault,
 } from './sqlite-peek.node.ts';
 export { clearStamps, removeStamp, STAMP_IN_MAKING, toPendingDir } from './stamps.node.ts';

@@ -79,6 +79,17 @@ function formatStamp({ main, wal }: DatabaseSight): string {
   return [main, wal].map((file) => `${file?.identity} ${file?.size} ${file?.changed}`).join();
 }
 
+/**
+ * The address under which SQLite opens a database without a trace, for a program of our own that reads it in another process. Null
+ * when nothing is there.
+ */
+export function toPeekAddress(path: string): URL | null {
+  const sight = readSight(path);
+  if (sight instanceof Error || sight.main === null) return null;
+  const plan = planPeek(sight);
+  return toAddress(path, plan.is === 'read' ? PARAMETERS[plan.way] : {});
+}
+
 /** A peek that failed, as the fault that says so. */
 export function toPeekFault(peek: Exclude<SqlitePeek<unknown>, { is: 'read' }>, path: string, scope: Scope): Fault {
   switch (peek.is) {
@@ -119,9 +130,8 @@ function readInWay<T>(path: string, way: PeekWay, read: (db: PeekedDatabase) => 
   try {
     switch (way) {
       case 'immutable':
-        return { is: 'read', value: readAt(path, { immutable: '1' }, read) };
       case 'read-only':
-        return { is: 'read', value: readAt(path, { readonly_shm: '1' }, read) };
+        return { is: 'read', value: readAt(toAddress(path, PARAMETERS[way]), read) };
       case 'copy':
         return { is: 'read', value: readCopy(path, read) };
     }
@@ -135,9 +145,19 @@ function readInWay<T>(path: string, way: PeekWay, read: (db: PeekedDatabase) => 
   }
 }
 
-function readAt<T>(path: string, parameters: Record<string, string>, read: (db: PeekedDatabase) => T): T {
+const PARAMETERS: Readonly<Record<PeekWay, Readonly<Record<string, string>>>> = {
+  immutable: { immutable: '1' },
+  'read-only': { readonly_shm: '1' },
+  copy: {},
+};
+
+function toAddress(path: string, parameters: Readonly<Record<string, string>>): URL {
   const url = pathToFileURL(path);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url;
+}
+
+function readAt<T>(url: URL, read: (db: PeekedDatabase) => T): T {
   // It is loaded at first use: a headless watch imports this folder's index and has no database.
   const sqlite = process.getBuiltinModule('node:sqlite');
   const connection: DatabaseSync = new sqlite.DatabaseSync(url, { readOnly: true, timeout: 0 });
@@ -164,7 +184,7 @@ function readCopy<T>(path: string, read: (db: PeekedDatabase) => T): T {
   try {
     const copy = join(folder, 'copy');
     for (const end of ['', '-wal']) fs.copyFileSync(`${path}${end}`, `${copy}${end}`, fs.constants.COPYFILE_FICLONE);
-    return readAt(copy, {}, read);
+    return readAt(toAddress(copy, {}), read);
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
   }

@@ -1,11 +1,16 @@
 import { execFile } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Io } from '../../../core/command/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { realClock, silentLog } from '../../../core/ports/index.ts';
-import { type Dirs, findOwnDirs, formatStoreReport, readStoreReport } from '../../../core/state/index.ts';
+import {
+  type Dirs,
+  findOwnDirs,
+  formatStoreReport,
+  readStoreReport,
+  toPeekAddress,
+} from '../../../core/state/index.ts';
 import { getSettingsPath, readSettingsFile, SETTINGS, type Settings } from '../../config/tray/index.ts';
 import { openSessionBus } from '../../desktop/index.ts';
 import { readVersion } from '../../package.node.ts';
@@ -162,11 +167,8 @@ const MOST_OUTPUT = 64 * 1024 * 1024;
 function readDatabase(state: string, stop: AbortSignal): Promise<DatabaseProbe> {
   const path = join(state, 'hivebar.sqlite');
   const bytes = readSize(path);
-  if (bytes === null) return Promise.resolve({ is: 'absent', path });
-  const url = pathToFileURL(path);
-  // Without a log beside the database everything is in the file, and SQLite is told to create none. With a log, another process
-  // has the database open or died with it, and the log has to be read.
-  if ((readSize(`${path}-wal`) ?? 0) === 0) url.searchParams.set('immutable', '1');
+  const url = toPeekAddress(path);
+  if (bytes === null || url === null) return Promise.resolve({ is: 'absent', path });
   return new Promise((resolve) => {
     const flaws = Promise.withResolvers<readonly string[] | null>();
     const options = { timeout: CHECK_MS, killSignal: 'SIGKILL', signal: stop, maxBuffer: MOST_OUTPUT } as const;
