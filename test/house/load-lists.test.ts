@@ -16,6 +16,7 @@ const LISTS: readonly (readonly [string, readonly string[]])[] = [
       '@jellybrick/dbus-next',
       'nats-io',
       'modelcontextprotocol',
+      'postal-mime',
     ],
   ],
   [
@@ -35,6 +36,7 @@ const LISTS: readonly (readonly [string, readonly string[]])[] = [
       '@jellybrick/dbus-next',
       'nats-io',
       'modelcontextprotocol',
+      'postal-mime',
     ],
   ],
 ];

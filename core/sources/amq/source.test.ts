@@ -13,6 +13,7 @@ import {
   watchPersona,
 } from '../../../test/conformance/watch-source.ts';
 import { AMQ_EXPECTED, type AmqQueue, amqQueue, formatAmqMessage } from '../../../test/kit/amq-queue.ts';
+import { until } from '../../../test/kit/until.ts';
 import { exactly, Fault } from '../../model/index.ts';
 import { type Files, realClock, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
@@ -411,4 +412,28 @@ test('after 1,000 read messages the oldest leave the set without an event', asyn
   const counts = new Map<string, number>();
   for (const { event } of record.events) counts.set(event, (counts.get(event) ?? 0) + 1);
   assert.deepEqual([counts.get('new'), counts.get('read'), counts.get('gone')], [1040, 1040, undefined]);
+});
+
+test('an agent whose folders are made one after the other is watched as soon as they are there', async () => {
+  using store = amqQueue('empty');
+  const rig = openRig(store);
+  const woken: string[] = [];
+  using _ = rig.source.hints?.((address) => void woken.push(address));
+  const pollWhenWoken = async (): Promise<void> => {
+    if (woken.splice(0).includes('ada')) await rig.poll('ada');
+  };
+  for (const parts of [[], ['inbox'], ['inbox', 'new'], ['inbox', 'cur'], ['inbox', 'tmp']]) {
+    mkdirSync(store.at('ada', ...parts));
+    await sleep(50);
+    await pollWhenWoken();
+  }
+  await sleep(300);
+  await pollWhenWoken();
+  await sleep(50);
+  woken.length = 0;
+  const sent = performance.now();
+  store.send('ada');
+  await until('the hint', () => woken.includes('ada'), 1000);
+  assert.ok(performance.now() - sent < 1000);
+  assert.deepEqual((await rig.poll('ada')).unread, exactly(1));
 });

@@ -55,6 +55,10 @@ const AT_ONCE_MS = 1;
 /** Others get a turn after so much work. */
 const BREATH_MS = 8;
 
+/** A mailbox without a folder of new mail is polled so often again, after so much time. */
+const MOST_ABSENCES = 5;
+const ABSENT_MS = 200;
+
 const FROM_CHARS = 200;
 const EXTRA_CHARS = 500;
 
@@ -95,6 +99,8 @@ interface MailboxMemory {
   claimedStamp: string | null;
   /** Messages that were seen unread, or came in passing, and that no checkpoint knows yet. */
   readonly arrived: Set<string>;
+  /** How often its folder of new mail was missing, one poll after the other. */
+  absences: number;
   /** Those of them that were read before they were delivered, and are delivered as new. */
   readonly passed: Set<string>;
   readonly texts: Map<string, FolderMessageText>;
@@ -160,6 +166,7 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
       claimed: null,
       claimedStamp: null,
       arrived: new Set(),
+      absences: 0,
       passed: new Set(),
       texts: new Map(),
       waiting: new Map(),
@@ -341,6 +348,11 @@ export function createMailboxReader(options: MailboxReaderOptions): MailboxReade
     const unread = new Map<string, FolderMessage>();
     const hasArriving = listArriving(address, unread);
     if (!hasArriving && tryLstat(files, toPath(address))?.kind !== 'directory') return null;
+    if (hasArriving) memory.absences = 0;
+    else if (memory.absences < MOST_ABSENCES) {
+      memory.absences += 1;
+      wait(poll, ABSENT_MS); // its folders may just be made, one after the other
+    }
     for (const key of unread.keys()) if (isNews(poll, key)) memory.arrived.add(key);
     const { claimed: folder } = layout;
     if (folder === null) return { unread, read: NO_NAMES };

@@ -58,6 +58,8 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
   const timers = createTimers(clock);
   let wake: ((address: string) => void) | null = null;
   let follow: ((addresses: readonly string[]) => void) | null = null;
+  /** Watches the folders of a mailbox that are there now. */
+  let renew: ((address: string) => void) | null = null;
   /** When a mailbox has to be polled again, on the monotonic clock. */
   const due = new Map<string, number>();
 
@@ -142,7 +144,11 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
   }
 
   function wakeAfter(address: string, ms: number): void {
-    if (wake !== null) timers.schedule(ms, address, () => wake?.(address));
+    if (wake === null) return;
+    timers.schedule(ms, address, () => {
+      renew?.(address);
+      wake?.(address);
+    });
   }
 
   function startHints(listener: (address: string) => void): Disposable {
@@ -152,6 +158,7 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
     stack.defer(() => {
       wake = null;
       follow = null;
+      renew = null;
       timers[Symbol.dispose]();
     });
     wake = listener;
@@ -161,6 +168,9 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
       name === null || path !== join(folder, address) || layout.arriving === '' || isOwnName(name);
     const isOwnName = (name: string): boolean => name === layout.agent?.name || layout.arriving.startsWith(name);
 
+    renew = (address) => {
+      for (const observer of followed.get(address) ?? []) observer.renew();
+    };
     follow = (addresses) => {
       const now = new Set(addresses);
       for (const [address, observers] of followed) {
@@ -194,11 +204,7 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
     };
     const sweep = (): void => {
       listAgain();
-      for (const [address, observers] of followed) {
-        if (!reader.hasChanged(address)) continue;
-        for (const observer of observers) observer.renew();
-        wakeAfter(address, WAKE_AFTER_MS);
-      }
+      for (const address of followed.keys()) if (reader.hasChanged(address)) wakeAfter(address, WAKE_AFTER_MS);
     };
     directories.add(folder, () => timers.schedule(WAKE_AFTER_MS, LISTING, listAgain), 'always');
     const stop = new AbortController();
