@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -49,6 +49,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
       async () => (await capabilities().catch(() => null)) !== null || null,
     );
     home = trayHome();
+    mkdirSync(sessions(), { recursive: true });
     tray = await home.start(['--no-tray'], {
       DBUS_SESSION_BUS_ADDRESS: desktop.env.DBUS_SESSION_BUS_ADDRESS ?? '',
       PATH: `${folder}${delimiter}${process.env.PATH}`,
@@ -62,6 +63,21 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     await desktop?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  const sessions = (): string => join(home.home, '.claude', 'sessions');
+
+  /** Writes what a session of Claude Code, which is this process, does now. */
+  function writeSession(status: string, waitingFor?: string): void {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const procStart = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    const now = Date.now();
+    const session = {
+      ...{ pid: process.pid, sessionId: '5e551011-4e67-4086-b69e-59976a16f847', cwd: '/srv/lab', startedAt: now },
+      ...{ procStart, version: '2.1.197', kind: 'interactive', entrypoint: 'cli', name: 'review', status, waitingFor },
+      ...{ updatedAt: now, statusUpdatedAt: now },
+    };
+    writeFileSync(join(sessions(), `${process.pid}.json`), JSON.stringify(session));
+  }
 
   function script(name: string, body: string): void {
     writeFileSync(at(name), `#!/bin/sh\n${body}\n`);
@@ -177,6 +193,34 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     await sleep(1000);
     const shown = (await desktop.notifications.list()).filter(({ summary }) => summary === 'asker asks');
     assert.equal(shown.length, 2);
+  });
+
+  test('an agent that waits: one banner in plain words with its buttons; it goes when the agent goes on, and the next wait is one more', async () => {
+    writeSession('waiting', 'permission prompt');
+    const banner = await desktop.notifications.wait(/^review · lab waits at a permission prompt\n/);
+    assert.match(banner.body, /^Allow or refuse what it wants to do\.$/);
+    for (const label of ['Open session', 'Mute 1 h']) assert.ok(banner.actions.includes(label), label);
+    const [row] = (await tray.status()).personas.filter(({ agent }) => agent === 'waiting');
+    assert.deepEqual([row?.agentReason, row?.cwd], ['permission', '/srv/lab']);
+    assert.match(
+      (await home.run(['status'])).stdout,
+      /^1 agent waits for you, [\s\S]*\nWAITS .*: waits at a permission prompt, /,
+    );
+    writeSession('busy');
+    const isOpen = async (id: number): Promise<boolean> =>
+      (await desktop.notifications.open()).some((shown) => shown.id === id);
+    await poll(
+      () => 'the banner is withdrawn',
+      async () => !(await isOpen(banner.id)) || null,
+    );
+    await tray.until('it goes on', ({ personas }) => personas.some(({ agent }) => agent === 'working'));
+    writeSession('waiting', 'input needed');
+    await desktop.notifications.wait(/^review · lab waits for your input\n/);
+    rmSync(join(sessions(), `${process.pid}.json`));
+    await poll(
+      () => 'no banner of an agent that is gone',
+      async () => (await desktop.notifications.open()).every(({ summary }) => !/waits/.test(summary)) || null,
+    );
   });
 
   test('a banner to try it out is taken by the desktop; without one it is refused with the reason', async () => {
