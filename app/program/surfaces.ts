@@ -18,6 +18,7 @@ import {
 } from '../notify/channels/index.ts';
 import { NOTIFY_RULES, type Notifications, openAnnouncementStore, startNotify } from '../notify/index.ts';
 import {
+  type Click,
   type ClickTarget,
   checkUrl,
   createPageOpener,
@@ -46,6 +47,8 @@ interface SurfacesOptions {
   readonly runDirectory: string;
   /** Returns the sessions of a persona that announced none, as their own system keeps them. @throws Fault `exec-failed` */
   readonly findNativeSessions: (persona: PersonaOnBoard) => readonly NativeSession[];
+  /** Returns the address of the page that its own system has for a persona; null for none. */
+  readonly findNativePage: (persona: PersonaOnBoard) => string | null;
   /** Returns the newest events of a persona that were delivered, in any order. */
   readonly listNewestEvents: (persona: PersonaId) => readonly Event[];
   /** The directory of the settings. */
@@ -84,7 +87,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       const view = board.snapshot().personas.find(({ id }) => id === persona);
       return view === undefined ? null : { source: view.source, newestId: view.latestMessages[0]?.id ?? null };
     },
-    page,
+    page: settings.opener.is === 'auto' ? { name: 'page', open: openOwnPage } : page,
     openUrl,
     platform: machine.os,
     env,
@@ -136,10 +139,24 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   if (tray !== null) started.use(renderTray(board, tray, clock));
   return createSurfaces(notifications, started.move());
 
-  function findNative(id: PersonaId): readonly Session[] {
+  function findOnBoard(id: PersonaId): PersonaOnBoard | null {
     const view = board.snapshot().personas.find((persona) => persona.id === id);
-    if (view === undefined) return [];
-    return options.findNativeSessions({ id, source: view.source, agent: view.agentState.is }).map(toSession);
+    return view === undefined ? null : { id, source: view.source, agent: view.agentState.is };
+  }
+
+  function findNative(id: PersonaId): readonly Session[] {
+    const persona = findOnBoard(id);
+    return persona === null ? [] : options.findNativeSessions(persona).map(toSession);
+  }
+
+  /** Opens the page that the own system of a persona has for it, where there is one, else the page of Hivebar. */
+  async function openOwnPage(click: Click): Promise<OpenResult> {
+    const id = toPersona(click.opens);
+    const persona = id === null ? null : findOnBoard(id);
+    const url = persona === null ? null : options.findNativePage(persona);
+    if (url === null) return await page.open(click);
+    await openUrl(checkUrl(url, settings.urlSchemes, 'page'), click.activationToken);
+    return 'url';
   }
 
   function createSurfaces(notify: Notifications | null, stack: AsyncDisposableStack): Surfaces {

@@ -180,6 +180,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     port: status.port,
     createOnceLink: status.createOnceLink,
     findNativeSessions: sources.findSessions,
+    findNativePage: sources.findPage,
     listNewestEvents: (persona) =>
       outbox.listNewest(persona, LINKED_EVENTS).flatMap(({ line }) => parseEventLine(line) ?? []),
     machine: hideSecrets(machine),

@@ -79,6 +79,8 @@ export interface Sources extends AsyncDisposable {
   poll(): void;
   /** The sessions of a persona that announced none. @throws Fault `exec-failed` */
   findSessions(persona: PersonaOnBoard): readonly NativeSession[];
+  /** The address of the page that its own system has for a persona; null for none. */
+  findPage(persona: PersonaOnBoard): string | null;
   /** The persona of a source that is this session of an agent program; null for none. */
   findSessionOwner(sessionId: string): PersonaId | null;
   metrics(): readonly SourceMetric[];
@@ -113,6 +115,7 @@ export async function openSources(options: SourcesOptions, machine: Machine): Pr
       for (const source of all) source.poll?.();
     },
     findSessions: (persona) => all.flatMap((source) => source.findSessions?.(persona) ?? []),
+    findPage: (persona) => all.map((source) => source.findPage?.(persona)).find((page) => page != null) ?? null,
     findSessionOwner: (id) => all.map((source) => source.findSessionOwner?.(id)).find((owner) => owner != null) ?? null,
     metrics: () => all.flatMap((source) => source.metrics?.() ?? []),
     projects: (name) => opened.get(name)?.projects?.() ?? [],

@@ -225,6 +225,8 @@ export interface WatchedSource extends AsyncDisposable {
   poll?(): void;
   /** The sessions of a persona of this source, which has announced none. @throws Fault `exec-failed` */
   findSessions?(persona: PersonaOnBoard): readonly NativeSession[];
+  /** The address of the page that its own system has for a persona without a session; null for none. */
+  findPage?(persona: PersonaOnBoard): string | null;
   /** The persona of this source that is this session, by the id that its agent program gave the session; null for none. */
   findSessionOwner?(sessionId: string): PersonaId | null;
   /** Metrics that `/metrics` shows beside those of Hivebar. */

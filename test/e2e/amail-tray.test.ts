@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { toStem } from '../../core/state/index.ts';
 import { fakeAgentMail, PROJECT } from '../kit/fake-agent-mail.ts';
-import { trayHome } from '../kit/tray-process.ts';
+import { standIn, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
 const STEM = toStem('amail-BlueLake');
@@ -17,10 +17,11 @@ test('amail 7: a server is found without any set-up, and an outage keeps its cou
   server.deliver({ to: ['BlueLake'], subject: 'old' });
   await server.refuse();
   using home = trayHome({ primary: { is: 'local' }, pollSeconds: 1 });
+  const browser = standIn(home, 'xdg-open');
   mkdirSync(join(home.home, '.mcp_agent_mail'));
   const env = `HTTP_PORT=${server.port}\nHTTP_BEARER_TOKEN=${TOKEN}\n`;
   writeFileSync(join(home.home, '.mcp_agent_mail', '.env'), env, { mode: 0o600 });
-  await using tray = await home.start(['--no-tray', '--no-notifications']);
+  await using tray = await home.start(['--no-tray', '--no-notifications'], browser.env);
   const before = await tray.status();
   assert.deepEqual(
     before.hives.map(({ source }) => source).filter((source) => source === 'amail'),
@@ -55,6 +56,11 @@ test('amail 7: a server is found without any set-up, and an outage keeps its cou
   for (const text of shown) for (const part of ['\u2028', '\u001b']) assert.ok(!text.includes(part), text);
   const events = await fetch(`${tray.url}/api/v1/events`, { headers: { authorization: `Bearer ${tray.token}` } });
   assert.ok(!(await events.text()).includes('\u2028'));
+
+  assert.deepEqual(await tray.post('/api/v1/actions/open', { persona: 'amail-BlueLake' }), {
+    result: { opened: 'url' },
+  });
+  await until('its page', () => browser.calls.includes(`${server.url}/mail/${PROJECT}/inbox/BlueLake`));
 
   await server.refuse();
   const down = await tray.persona('amail-BlueLake', ({ state }) => state === 'DOWN');

@@ -17,7 +17,7 @@ import { type AmailPlaces, isThere, listEnvFiles, resolveAmailPlaces } from './p
 import { createMailServer, type MailServer, UNAVAILABLE } from './server.ts';
 import { AMAIL, type AmailSettings, type ServerSetting, TOKEN_VARIABLE } from './settings.ts';
 import { watchSignals } from './signals.ts';
-import { createAmailSource } from './source.ts';
+import { type AmailSource, createAmailSource } from './source.ts';
 
 /** How often Hivebar looks for a server that is not there. */
 const APPEARS_EVERY_MS = 60_000;
@@ -32,17 +32,31 @@ const SCOPE = { is: 'source', key: AMAIL } as const;
 export function openAmail({ amail }: AmailSettings, host: SourceHost): WatchedSource | null {
   if (amail.is === 'off') return null;
   if (amail.base !== undefined) {
-    const opened = openHive(amail, resolvePlaces(amail, host), host);
-    return { hives: [opened.hive], [Symbol.asyncDispose]: async () => opened.close() };
+    const { hive, source, close } = openHive(amail, resolvePlaces(amail, host), host);
+    return { hives: [hive], findPage: createPageFinder(() => source), [Symbol.asyncDispose]: async () => close() };
   }
   const search = createSearch(amail, host);
-  return { hives: [], services: [search], poll: search.wake, [Symbol.asyncDispose]: async () => {} };
+  return {
+    ...{ hives: [], services: [search], poll: search.wake },
+    findPage: createPageFinder(() => search.source),
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+function createPageFinder(getSource: () => AmailSource | null): NonNullable<WatchedSource['findPage']> {
+  return ({ id, source }) => (source === AMAIL ? (getSource()?.findPage(id) ?? null) : null);
+}
+
+interface ServerSearch extends PeriodicService {
+  /** The server that is watched now; null while none is. */
+  readonly source: AmailSource | null;
 }
 
 /** Watches a server from its first answer on. */
-function createSearch(amail: ServerSetting, host: SourceHost): PeriodicService {
+function createSearch(amail: ServerSetting, host: SourceHost): ServerSearch {
   let places: AmailPlaces | null = null;
   let found = new AbortController();
+  let watched: AmailSource | null = null;
   const rounds = every({
     ...{ name: 'search', ms: APPEARS_EVERY_MS, clock: host.clock },
     async round(signal) {
@@ -55,18 +69,23 @@ function createSearch(amail: ServerSetting, host: SourceHost): PeriodicService {
   return {
     name: 'search for a mail server',
     wake: rounds.wake,
+    get source() {
+      return watched;
+    },
     async run(signal) {
       if (places === null) {
         found = new AbortController();
         await rounds.run(AbortSignal.any([signal, found.signal]));
       }
       if (places === null || signal.aborted) return;
-      const { hive, close } = openHive(amail, places, host);
+      const { hive, source, close } = openHive(amail, places, host);
+      watched = source;
       const handle = host.watch(hive);
       host.log.info(`${AMAIL}: watching the mail server at ${hive.address}`);
       await untilAborted(signal);
       await handle.release();
-      await hive.source[Symbol.asyncDispose]();
+      watched = null;
+      await source[Symbol.asyncDispose]();
       close();
     },
   };
@@ -134,7 +153,7 @@ function openHive(
   setting: ServerSetting,
   places: AmailPlaces,
   host: SourceHost,
-): { readonly hive: WatchedHive; close(): void } {
+): { readonly hive: WatchedHive; readonly source: AmailSource; close(): void } {
   const { clock, disk, state, contentChars } = host;
   const { base, signals } = places;
   const memory = openAmailMemory(state, host);
@@ -156,6 +175,7 @@ function openHive(
       kind: 'remote',
       deliversBacklog: false,
     },
+    source,
     close: () => memory[Symbol.dispose](),
   };
 }

@@ -46,6 +46,8 @@ export interface SavedAgent {
 export interface AmailSource extends Source {
   /** An agent as a persona, also one that is not listed. */
   named(address: string): Persona;
+  /** The page with the inbox of an agent; null for an id that no agent has. Opening it marks nothing as read. */
+  findPage(id: PersonaId): string | null;
 }
 
 /** Hivebar sends one request for all agents so often (agent-mail contract 4). */
@@ -347,6 +349,12 @@ export function createAmailSource(options: AmailOptions): AmailSource {
       };
     },
     named,
+    findPage(id) {
+      const agent = [...agents.values()].find((each) => each.id === id);
+      const [slug = '', name = ''] = agent?.address.split('/') ?? [];
+      if (agent === undefined) return null;
+      return `${base}/mail/${encodeURIComponent(slug)}/inbox/${encodeURIComponent(name)}`;
+    },
     async [Symbol.asyncDispose]() {
       current?.stop.abort();
       await server[Symbol.asyncDispose]();
