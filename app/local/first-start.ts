@@ -28,13 +28,20 @@ const NAME = 'hello';
 /**
  * Sends the one mail of a first run that has nothing else to watch. It shows how the program looks with mail, and what to do
  * next.
+ *
+ * @param found what is watched beside the local hive, one line each
  */
-export async function greet(hive: LocalHive, eventsFile: (persona: string) => string): Promise<void> {
+export async function greet(
+  hive: LocalHive,
+  eventsFile: (persona: string) => string,
+  found: readonly string[],
+): Promise<void> {
   if (hive.personas().length > 0) return;
+  const watched = found.length === 0 ? '' : ` Watched: ${found.join('; ')}. hivebar source list shows more.`;
   await hive.send({
     to: NAME,
     from: 'hivebar',
     urgent: false,
-    content: `Welcome. Send mail: hivebar send --to ada --from me "hi". An agent follows its file: tail -F ${eventsFile(NAME)}. Read this: hivebar inbox read ${NAME}. More personas: hivebar demo`,
+    content: `Welcome. Send mail: hivebar send --to ada --from me "hi". An agent follows its file: tail -F ${eventsFile(NAME)}. Read this: hivebar inbox read ${NAME}. More personas: hivebar demo${watched}`,
   });
 }

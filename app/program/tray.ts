@@ -21,7 +21,7 @@ import { createOwnLoginStart } from '../service/index.ts';
 import { followAgentStates } from '../sources/agent-states.ts';
 import { catchUpAfterInterruptions } from '../sources/hive-watchers.ts';
 import { createLocalIdLookup, openLocal } from '../sources/local-hive.ts';
-import { decidePrimary, hideSecrets } from '../sources/open-sources.ts';
+import { decidePrimary, findWatchedPlaces, hideSecrets } from '../sources/open-sources.ts';
 import { loadPage, startStatusServer } from '../status/index.ts';
 import { openWatchers } from './open-watchers.ts';
 import { createOwnedServices } from './owned-services.ts';
@@ -72,8 +72,12 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   const { clock, log } = machine;
   const { primary, isFirstRun } = await decidePrimary(file, machine);
   const settings: Settings = { ...configured, primary };
-  if (isFirstRun && primary.is === 'local' && isWhole)
-    await greet(local, (id) => toEventFilePath(state.eventsDirectory, toStem(id)));
+  if (isFirstRun) {
+    const found = await findWatchedPlaces(settings, machine);
+    for (const line of found) log.info(line);
+    if (primary.is === 'local' && isWhole)
+      await greet(local, (id) => toEventFilePath(state.eventsDirectory, toStem(id)), found);
+  }
   const interruptions = detectInterruptions(clock);
   const ownHive = openLocal(local, settings, clock);
   state.reconcile(ownHive);

@@ -4,6 +4,7 @@ import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { Supervisor } from '../../core/services/index.ts';
 import {
   findPrimaryHive,
+  findSourcePlaces,
   listReservedPrefixes,
   type Primary,
   SECRET_VARIABLES,
@@ -45,6 +46,14 @@ export async function decidePrimary(
     `first run: the primary hive is ${primary.is === 'local' ? 'the local one' : primary.base} (${file.path})`,
   );
   return { primary, isFirstRun: true };
+}
+
+/** What the sources find on this machine and watch, one line each. */
+export async function findWatchedPlaces(settings: Settings, machine: Machine): Promise<readonly string[]> {
+  const sources = await findSourcePlaces(settings, toEnvironment(settings, machine));
+  return sources.flatMap(({ places }) =>
+    places.flatMap(({ what: thing, where, found }) => (found === null ? [] : [`found ${thing}: ${found} (${where})`])),
+  );
 }
 
 /** What the house gives to the sources. */

@@ -12,6 +12,7 @@ export {
   formatCount,
   formatDuration,
   formatList,
+  formatQuantity,
   formatRest,
   formatUtcTime,
 } from './quantity.ts';

@@ -1,3 +1,8 @@
+/** Formats a number of things: `1 session`, `2 sessions`. */
+export function formatQuantity(count: number, singular: string): string {
+  return `${count} ${singular}${count === 1 ? '' : 's'}`;
+}
+
 /** Formats a number that is known: `3`, or `200+` when there may be more. */
 export function formatCount(n: number, is: 'exact' | 'atLeast'): string {
   return is === 'exact' ? `${n}` : `${n}+`;

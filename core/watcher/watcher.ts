@@ -92,6 +92,8 @@ class InboxWatcher implements Watcher {
   readonly #needs: Omit<WatcherOptions, 'state'>;
   #state: WatcherState;
   #lastSaved: SavedState;
+  /** The sink stored the last state that it was given. */
+  #hasSaved = true;
   #refusals = 0;
   #retryAt: number | null = null;
   #walkAt: number | null = null;
@@ -169,7 +171,7 @@ class InboxWatcher implements Watcher {
 
   /** Whether a restart would go on from here. */
   #isSaved(): boolean {
-    return !this.#hasMore && this.#retryAt === null && isSameSavedState(toSavedState(this.#state), this.#lastSaved);
+    return !this.#hasMore && this.#retryAt === null && this.#hasSaved;
   }
 
   beat(abort: AbortSignal): Promise<void> | null {
@@ -242,6 +244,7 @@ class InboxWatcher implements Watcher {
     }
     const ack = await (ackPromise ?? sink.take(out.batch, out.saved, abort));
     onAcknowledged?.((ack.is === 'all' ? out.batch.length : ack.count) - (ack.lost?.indexes.size ?? 0));
+    this.#hasSaved = ack.is === 'all';
     if (ack.is === 'all') this.#lastSaved = out.saved;
     this.#refusals = ack.is === 'all' ? 0 : this.#refusals + 1;
     this.#retryAt =
@@ -261,6 +264,7 @@ class InboxWatcher implements Watcher {
   async #saveInSink(saved: SavedState, abort: AbortSignal): Promise<void> {
     const { persona, sink, clock, put } = this.#needs;
     const ack = await sink.take([], saved, abort);
+    this.#hasSaved = ack.is === 'all';
     if (ack.is === 'all') this.#lastSaved = saved;
     else put({ is: 'held', at: clock.now(), persona: persona.id, fault: ack.fault });
   }

@@ -18,6 +18,7 @@ const COINCIDENCE = 'the name of the source is in the word streamQuery by chance
 
 const EXCEPTIONS: readonly NameException[] = [
   { path: 'core/sources/external/', name: 'amq', why: 'a folder of mailboxes may lie as that source has them' },
+  { path: 'core/sources/external/http.ts', name: 'kijito', why: 'a server of the settings may speak that contract' },
   ...['app/headless/', 'app/config/watch/', 'app/service/', 'core/sinks/'].map((path) => ({
     path,
     name: 'kijito',

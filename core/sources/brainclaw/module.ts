@@ -18,6 +18,7 @@ export const brainclaw = {
       load: () => import('./commands/index.ts'),
     },
   ],
+  findPlaces: async (settings, host) => await (await import('./open.ts')).findBrainclawPlaces(settings, host),
   open: async (settings, host) => (await import('./open.ts')).openBrainclaw(settings, host),
   doctor: (settings) => [
     {

@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
+import { formatQuantity } from '../../format/index.ts';
 import { Fault } from '../../model/index.ts';
 import { every, type PeriodicService, type Service } from '../../services/index.ts';
-import type { HiveHandle, SourceHost, WatchedHive, WatchedProject, WatchedSource } from '../module.ts';
+import type {
+  HiveHandle,
+  SourceEnvironment,
+  SourceHost,
+  SourcePlace,
+  WatchedHive,
+  WatchedProject,
+  WatchedSource,
+} from '../module.ts';
 import {
   type ActionClient,
   type ActionClientOptions,
@@ -45,6 +54,19 @@ export function openBrainclaw(settings: BrainclawSettings, host: SourceHost): Wa
     },
     [Symbol.asyncDispose]: () => actions[Symbol.asyncDispose](),
   };
+}
+
+/** The projects and folders that the settings name. */
+export async function findBrainclawPlaces(
+  settings: BrainclawSettings,
+  { disk, clock, stop }: SourceEnvironment,
+): Promise<readonly SourcePlace[]> {
+  const places = resolveBrainclawPlaces(settings.brainclaw);
+  const { projects } = await findProjects(disk.files, places, () => clock.sleep(0, stop));
+  return [...places.projects, ...places.roots].map((where) => {
+    const count = projects.filter(({ root }) => root === where || root.startsWith(`${where}/`)).length;
+    return { what: 'brainclaw projects', where, found: count === 0 ? null : formatQuantity(count, 'project') };
+  });
 }
 
 interface ProjectsServiceOptions {

@@ -7,6 +7,7 @@ export const daemon = {
   prefix: DAEMON_PREFIX,
   summary: 'the persona daemons of this machine',
   settings: {},
+  findPlaces: async (_settings, host) => (await import('./open.ts')).findDaemonPlaces(host),
   open: async (_settings, host) => (await import('./open.ts')).openDaemons(host),
   doctor: () => [
     {

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { formatQuantity } from '../../format/index.ts';
 import { askDaemon, computeDaemonPlaces, type DaemonPlaces, type DaemonStatus } from '../../link/index.ts';
 import { Fault } from '../../model/index.ts';
 import { waitUntil } from '../../services/index.ts';
-import type { SourceHost, WatchedHive, WatchedSource } from '../module.ts';
+import { findOwnDirs } from '../../state/index.ts';
+import type { SourceEnvironment, SourceHost, SourcePlace, WatchedHive, WatchedSource } from '../module.ts';
 import { type DaemonHivePlaces, isAlive, resolveDaemonHivePlaces } from './own-places.node.ts';
 import { DAEMON_SOURCE } from './settings.ts';
 import { createDaemonSource, type DaemonSource } from './source.ts';
@@ -21,6 +23,13 @@ const ANSWER_MS = 2000;
 export function openDaemons(host: SourceHost): WatchedSource {
   const { hive, metrics } = openDaemonHive(toDaemonsFolder(host.state), resolveDaemonHivePlaces(host.env), host);
   return { hives: [hive], metrics, [Symbol.asyncDispose]: async () => {} };
+}
+
+/** The folder of installed daemons. */
+export function findDaemonPlaces({ env, disk }: SourceEnvironment): readonly SourcePlace[] {
+  const where = toDaemonsFolder(findOwnDirs({ ...env }).state);
+  const count = disk.files.lstat(where) === null ? 0 : disk.files.readdir(where).length;
+  return [{ what: 'persona daemons', where, found: count === 0 ? null : formatQuantity(count, 'daemon') }];
 }
 
 /** Returns the folder in which daemons are installed. @param state the state directory */

@@ -59,6 +59,7 @@ async function createWorld(clock: JumpingClock): Promise<SourceWorld> {
         readMemory: () => null,
         draw: () => 0.5,
         positions: { read: () => null, save: async () => {} },
+        reportFault: () => {},
         renamed: () => {},
       });
       const source = openExternalSource('ext', engine, false, silentLog);

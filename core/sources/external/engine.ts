@@ -20,6 +20,8 @@ export interface EngineOptions extends Omit<ModelOptions, 'epoch'> {
   readonly positions: PositionStore;
   readonly clock: Clock;
   readonly log: Log;
+  /** Called with a fault that no persona can show, and with null when it is over. */
+  readonly reportFault: (fault: SourceFault | null) => void;
   /** Called when it calls itself something else, so that its watchers have to begin anew. */
   readonly renamed: () => void;
 }
@@ -46,7 +48,8 @@ export interface Engine extends AsyncDisposable {
 export interface EngineReport {
   readonly state: 'starting' | 'up' | 'failing' | 'stopped';
   readonly why: string | null;
-  readonly personas: number;
+  /** Null when nobody counts. */
+  readonly personas: number | null;
   readonly failures: number;
   readonly lastAnswerAt: Instant | null;
   readonly pid: number | null;
@@ -186,7 +189,10 @@ export function createEngine(options: EngineOptions): Engine {
     const { changed, diagnostics: found } = current.apply(outcome, at);
     for (const text of found) diagnostics.add(text);
     const isRecovery = fault !== null;
-    if (isRecovery) log.info(`${name}: it answers again`);
+    if (isRecovery) {
+      log.info(`${name}: it answers again`);
+      options.reportFault(null);
+    }
     fault = null;
     failures = 0;
     lastAnswerAt = at;
@@ -202,6 +208,7 @@ export function createEngine(options: EngineOptions): Engine {
     failures += 1;
     if (fault?.message !== error.message) log.warn(error.explain());
     fault = error;
+    if (model === null || model.addresses.length === 0) options.reportFault(error);
     noteOutcome();
     wake(model?.addresses ?? []);
   }
@@ -228,9 +235,10 @@ export function createEngine(options: EngineOptions): Engine {
       hearAnswer(outcome);
       await follow(outcome.more, signal);
     } catch (error) {
+      const cause = unasked ?? error; // what it did before it was asked explains why it cannot answer
       unasked = null;
       if (signal.aborted) return;
-      hearFailure(toFailure(error));
+      hearFailure(toFailure(cause));
     }
   }
 

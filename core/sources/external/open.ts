@@ -8,6 +8,7 @@ import type { HiveHandle, NativeSession, PersonaOnBoard, SourceHost, WatchedHive
 import { type ChildPort, realChildren } from './child.node.ts';
 import { createEngine, type Engine, type EngineReport } from './engine.ts';
 import { SourceFault } from './faults.ts';
+import { createNamedHive } from './http.ts';
 import { createMailboxEngine } from './mailboxes.ts';
 import { ACTIONS, DEFAULT_EVERY_S, EXTERNAL, type ExternalSettings, type ExternalSource } from './settings.ts';
 import { openExternalSource } from './source.ts';
@@ -17,7 +18,8 @@ import { createSourceTransport } from './transports.ts';
 /** A source that runs. */
 interface RunningSource {
   readonly setting: ExternalSource;
-  readonly engine: Engine;
+  /** Null when another reader does its work. */
+  readonly engine: Engine | null;
   readonly hive: WatchedHive;
   handle: HiveHandle;
 }
@@ -59,20 +61,29 @@ export function openExternal(
             isUrlAllowed: createUrlCheck(host),
             draw: () => Number.parseInt(host.random.hex(1), 16) / 256,
             createTransport: (listener) => createTransport(setting, listener, directories as Directories),
+            reportFault: (fault) =>
+              put({ is: 'source', at: clock.now(), source: name, address: formatAddress(setting), fault }),
             renamed: () => void inTurn(async () => await watchAnew(name)),
           });
     const source = openExternalSource(name, engine, setting.acts === true, log);
-    const hive: WatchedHive = {
-      source,
-      address: formatAddress(setting),
-      identity: ({ address }) => [EXTERNAL, address, name],
-      named: engine.named,
-      holdMs: null,
-      kind: 'disk',
-      deliversBacklog: true,
-      replaysAll: true,
-    };
-    running.set(name, { setting, engine, hive, handle: host.watch(hive) });
+    add(setting, engine, {
+      ...{ source, address: formatAddress(setting), identity: ({ address }) => [EXTERNAL, address, name] },
+      ...{ named: engine.named, holdMs: null, kind: 'disk', deliversBacklog: true },
+      // A folder may hold years of mail; a program decides what is new.
+      ...(setting.is === 'maildir' ? {} : { replaysAll: true as const }),
+    });
+  }
+
+  function add(setting: ExternalSource, engine: Engine | null, hive: WatchedHive): void {
+    running.set(setting.name, { setting, engine, hive, handle: host.watch(hive) });
+  }
+
+  /** A server that does not speak in lines is a hive. */
+  async function becomeHive(setting: ExternalSource): Promise<void> {
+    if (running.get(setting.name)?.setting !== setting) return;
+    await end(setting.name);
+    log.info(`${setting.name}: it has no lines at /hivebar, so it is watched as a hive`);
+    add(setting, null, createNamedHive(setting.name, setting.url ?? '', host));
   }
 
   function createTransport(setting: ExternalSource, listener: TransportListener, watched: Directories): Transport {
@@ -82,7 +93,8 @@ export function openExternal(
       const folder = setting.cwd ?? join(host.state, 'sources', name);
       if (setting.cwd === undefined && setting.argv !== undefined)
         for (const path of [dirname(folder), folder]) ensurePrivateDir(host.disk, path);
-      return createSourceTransport(setting, folder, { host, children, directories: watched, listener });
+      const onNoLines = (): void => void inTurn(async () => await becomeHive(setting));
+      return createSourceTransport(setting, folder, { host, children, directories: watched, listener, onNoLines });
     } catch (error) {
       return createRefusal(toFault(error, { is: 'source', key: name }), name);
     }
@@ -164,14 +176,22 @@ export function openExternal(
           await reply(running, persona ?? '', text ?? '', signal);
           return { replied: persona };
         default:
-          return {
-            sources: [...running].map(([own, { engine }]): SourceReport => ({ name: own, ...engine.report() })),
-          };
+          return { sources: [...running.values()].map(toReport) };
       }
     },
     [Symbol.asyncDispose]: async () => {},
   };
 }
+
+function toReport({ setting: { name }, engine }: RunningSource): SourceReport {
+  return { name, ...(engine === null ? READ_BY_OTHERS : engine.report()) };
+}
+
+/** What is said of a source that has no engine: its personas on the board say the rest. */
+const READ_BY_OTHERS: EngineReport = {
+  ...{ state: 'up', why: null, personas: null, failures: 0, lastAnswerAt: null, pid: null },
+  ...{ diagnostics: [], stderr: [] },
+};
 
 async function reply(
   running: ReadonlyMap<string, RunningSource>,
@@ -183,14 +203,14 @@ async function reply(
   if (name === undefined || source === undefined)
     throw createUsageFault(`${persona} belongs to no source of the settings`);
   if (source.setting.acts !== true) throw createUsageFault(`${name} may not act: its setting has no "acts": true`);
-  await source.engine.act({ act: 'reply', persona: persona.slice(name.length + 1), text }, signal);
+  await source.engine?.act({ act: 'reply', persona: persona.slice(name.length + 1), text }, signal);
 }
 
 const RESUMABLE = new Set<PersonaOnBoard['agent']>(['gone', 'unknown']);
 
 /** What a source names is run only where its setting allows it, as arguments and never through a shell. */
 function findSessions({ setting, engine }: RunningSource, { id, agent }: PersonaOnBoard): readonly NativeSession[] {
-  if (setting.opens !== true) return [];
+  if (setting.opens !== true || engine === null) return [];
   const { line, open } = engine.findTargets(id.slice(setting.name.length + 1));
   const argv = open !== null && 'argv' in open ? open.argv : null;
   const resume = RESUMABLE.has(agent) ? (line?.resume ?? argv) : argv;

@@ -5,15 +5,18 @@ import { buildChildEnv } from './command.ts';
 import { createExecTransport } from './exec.ts';
 import { SourceFault } from './faults.ts';
 import { createFileTransport } from './file.ts';
+import { createHttpTransport } from './http.ts';
 import { createOneShotTransport } from './one-shot.ts';
 import type { ExternalSource } from './settings.ts';
 import type { Transport, TransportListener } from './transport.ts';
 
 interface TransportNeeds {
-  readonly host: Pick<SourceHost, 'clock' | 'disk' | 'env' | 'contentChars'>;
+  readonly host: Pick<SourceHost, 'clock' | 'disk' | 'env' | 'contentChars' | 'version'>;
   readonly children: ChildPort;
   readonly directories: Directories;
   readonly listener: TransportListener;
+  /** A server does not speak in lines. */
+  readonly onNoLines: () => void;
 }
 
 /** @param folder in which its program runs */
@@ -39,9 +42,11 @@ export function createSourceTransport(setting: ExternalSource, folder: string, n
       const staleMs = setting.stale === undefined ? null : setting.stale * 1000;
       return createFileTransport({ name, path, staleMs, contentChars, disk, clock, directories, listener });
     }
-    default:
-      throw new SourceFault('source-config', name, `a source that is ${setting.is} cannot be watched yet`, {
-        isFinal: true,
+    case 'http':
+      return createHttpTransport({
+        ...{ name, url: setting.url ?? '', version: host.version, contentChars, listener, onNoLines: needs.onNoLines },
       });
+    case 'maildir':
+      throw new SourceFault('source-config', name, 'mailboxes have no lines', { isFinal: true });
   }
 }

@@ -16,6 +16,7 @@ export const garden = {
       load: () => import('./commands/index.ts'),
     },
   ],
+  findPlaces: async (settings, host) => (await import('./open.ts')).findGardenPlaces(settings, host),
   open: async (settings, host) => (await import('./open.ts')).openGarden(settings, host),
   doctor: (settings) => [
     {

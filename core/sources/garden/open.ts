@@ -1,7 +1,8 @@
 import { dirname } from 'node:path';
+import { formatQuantity } from '../../format/index.ts';
 import { type AgentState, Fault, type PersonaId } from '../../model/index.ts';
 import { waitUntil } from '../../services/index.ts';
-import type { NativeSession, SourceHost, WatchedSource } from '../module.ts';
+import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { resolveGardenPlaces } from './doctor.node.ts';
 import { type Backend, type GardenPlaces, type MetaRecord, probeListener, readProcesses } from './read/index.ts';
 import { GARDEN, GARDEN_PREFIX, type GardenSettings } from './settings.ts';
@@ -48,6 +49,15 @@ export function openGarden({ garden }: GardenSettings, host: SourceHost): Watche
     },
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** The garden store of this machine. */
+export function findGardenPlaces({ garden }: GardenSettings, host: SourceEnvironment): readonly SourcePlace[] {
+  if (garden.is === 'off') return [];
+  const { sessions } = resolveGardenPlaces(garden.store, host.env);
+  const isThere = host.disk.files.lstat(sessions)?.kind === 'directory';
+  const count = isThere ? host.disk.files.readdir(sessions).filter((name) => name.endsWith('.meta.json')).length : 0;
+  return [{ what: 'garden', where: dirname(sessions), found: isThere ? formatQuantity(count, 'citizen') : null }];
 }
 
 /** A machine without a garden has none on its board. */

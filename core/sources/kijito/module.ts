@@ -19,6 +19,7 @@ export const kijito = {
   secrets: [TOKEN_VARIABLE],
   findPrimary: async (host) => await (await import('./open.ts')).findPrimary(host),
   listAddresses: (settings) => listConfiguredHives(settings).map(({ base }) => base),
+  findPlaces: async (settings) => (await import('./open.ts')).findHivePlaces(settings),
   open: async (settings, host) => (await import('./open.ts')).openKijito(settings, host),
   doctor: (settings) =>
     listConfiguredHives(settings).map((hive) => ({

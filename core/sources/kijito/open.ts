@@ -6,9 +6,9 @@ import {
   createTokenFileCredentials,
   readCredential,
 } from '../../net/index.ts';
-import type { SourceEnvironment, SourceHost, WatchedHive, WatchedSource } from '../module.ts';
+import type { SourceEnvironment, SourceHost, SourcePlace, WatchedHive, WatchedSource } from '../module.ts';
 import { createHttpHive, parseHiveUrl } from './http-hive.ts';
-import { KIJITO, type KijitoSettings, type PrimarySetting, TOKEN_VARIABLE } from './settings.ts';
+import { KIJITO, type KijitoSettings, listConfiguredHives, type PrimarySetting, TOKEN_VARIABLE } from './settings.ts';
 import { createKijitoSource, type Members, toInboxIdentity, toKijitoPersona } from './source.ts';
 
 /** Where a Kijito daemon listens on the machine of its user. */
@@ -28,6 +28,14 @@ export async function findPrimary(host: SourceEnvironment): Promise<PrimarySetti
   } finally {
     await source[Symbol.asyncDispose]();
   }
+}
+
+/** The hives of the settings, and the place of a daemon of this machine. No request is made. */
+export function findHivePlaces(settings: KijitoSettings): readonly SourcePlace[] {
+  const hives = listConfiguredHives(settings);
+  const isKnown = hives.some(({ base }) => base === KIJITO_ADDRESS);
+  const own = isKnown ? [] : [{ what: 'Kijito daemon', where: KIJITO_ADDRESS, found: null }];
+  return [...own, ...hives.map(({ name, base }) => ({ what: `hive ${name}`, where: base, found: 'in the settings' }))];
 }
 
 /**

@@ -19,7 +19,13 @@ export async function listSources(isJson: boolean, io: Io, host: CommandHost): P
   const personas = await host.readPersonas(io.env);
   const own = configured.map((source) => {
     const report = reports?.find(({ name }) => name === source.name) ?? null;
-    return { ...source, state: report?.state ?? null, personas: report?.personas ?? null, why: report?.why ?? null };
+    return {
+      ...source,
+      state: report?.state ?? null,
+      personas:
+        report?.personas ?? countPersonas({ name: source.name, prefixes: [`${source.name}-`] }, personas).personas,
+      why: report?.why ?? null,
+    };
   });
   const builtIn = (await host.findPlaces(io.env))
     .filter(({ name }) => name !== EXTERNAL)
@@ -59,7 +65,7 @@ export async function listSources(isJson: boolean, io: Io, host: CommandHost): P
 }
 
 function countPersonas(
-  { name, prefixes }: SourcePlaces,
+  { name, prefixes }: Pick<SourcePlaces, 'name' | 'prefixes'>,
   personas: readonly PersonaOnStatus[] | null,
 ): { readonly personas: number | null; readonly down: number } {
   if (personas === null) return { personas: null, down: 0 };
