@@ -10,8 +10,10 @@ import { createAgmsgSource } from './source.ts';
 /** How often Hivebar looks for an installation that does not exist yet. */
 const APPEARS_EVERY_MS = 10_000;
 
+type AgmsgHost = Pick<SourceHost, 'env' | 'disk' | 'clock' | 'log' | 'contentChars'>;
+
 /** Opens all installations of agmsg, watched as one hive from when there is one. Null when the settings switch it off. */
-export function openAgmsg({ agmsg }: AgmsgSettings, host: SourceHost): WatchedSource | null {
+export function openAgmsg({ agmsg }: AgmsgSettings, host: AgmsgHost): WatchedSource | null {
   if (agmsg.is === 'off') return null;
   const { env, disk, clock } = host;
   const list = createInstallationList(agmsg.roots, disk);
@@ -64,7 +66,10 @@ export function createInstallationList(
 
 const WHAT = 'agmsg teams';
 
-export function findAgmsgPlaces({ agmsg }: AgmsgSettings, { disk }: SourceEnvironment): readonly SourcePlace[] {
+export function findAgmsgPlaces(
+  { agmsg }: AgmsgSettings,
+  { disk }: Pick<SourceEnvironment, 'disk'>,
+): readonly SourcePlace[] {
   if (agmsg.is === 'off') return [{ what: WHAT, where: agmsg.roots?.join(', ') ?? toSkillsFolder(), found: null }];
   const installations = createInstallationList(agmsg.roots, disk)();
   if (installations.length === 0) return [{ what: WHAT, where: toSkillsFolder(), found: null }];

@@ -9,8 +9,10 @@ import { createCodexSource } from './source.ts';
 /** How often Hivebar looks for a queue that does not exist yet. */
 const APPEARS_EVERY_MS = 10_000;
 
+type CodexHost = Pick<SourceHost, 'env' | 'disk' | 'clock' | 'log' | 'put' | 'findSessionPersona' | 'contentChars'>;
+
 /** Opens the queue of Codex, watched as one hive from when there is one. Null when the settings switch it off. */
-export function openCodex({ codex }: CodexSettings, host: SourceHost): WatchedSource | null {
+export function openCodex({ codex }: CodexSettings, host: CodexHost): WatchedSource | null {
   if (codex.is === 'off') return null;
   const home = findCodexHome(codex.home, host.env);
   const source = createCodexSource({ ...host, home, readLockTable });
@@ -55,7 +57,7 @@ export function findCodexHome(named: string | undefined, env: Readonly<Record<st
 }
 
 /** A folder that cannot be read counts, so that its fault is shown. */
-function hasQueue(home: string, { disk }: SourceEnvironment): boolean {
+function hasQueue(home: string, { disk }: Pick<SourceEnvironment, 'disk'>): boolean {
   try {
     return listNumbered(disk, home, 'queue').length > 0;
   } catch {
@@ -63,7 +65,10 @@ function hasQueue(home: string, { disk }: SourceEnvironment): boolean {
   }
 }
 
-export function findCodexPlaces({ codex }: CodexSettings, { env, disk }: SourceEnvironment): readonly SourcePlace[] {
+export function findCodexPlaces(
+  { codex }: CodexSettings,
+  { env, disk }: Pick<SourceEnvironment, 'env' | 'disk'>,
+): readonly SourcePlace[] {
   const home = findCodexHome(codex.home, env);
   const place = { what: 'Codex queue', where: home };
   if (codex.is === 'off') return [{ ...place, found: null }];
