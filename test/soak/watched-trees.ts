@@ -30,6 +30,8 @@ const never = new AbortController().signal;
 const ALLOWED = /-shm\b/;
 /** A reader of a database takes shared locks for as long as a statement runs. */
 const DATABASE = /\.(?:sqlite|db)(?:-wal|-shm)?>/;
+const DATABASE_FILE = /\.(?:sqlite|db)(?:-wal|-shm)?$/;
+const STATEMENT_MS = 300;
 /** SQLite opens the log beside a database for writing, whoever asks, and as root it gives the log to its owner again. */
 const LOG_OPENED = /^\d+ +(?:openat\(|fchown\().*\.(?:sqlite|db)-wal\b/;
 
@@ -131,8 +133,16 @@ tracer.stderr.setEncoding('utf8').on('data', (text: string) => {
   }
 });
 
-/** The inodes of a tree on which the tray process holds a lock. */
-function listHeldLocks(): readonly string[] {
+/** Files of the trees on which the tray process holds a lock, longer than it reads a database. */
+async function listHeldLocks(): Promise<readonly string[]> {
+  const now = listLocked();
+  if (now.length === 0) return [];
+  await sleep(STATEMENT_MS);
+  const later = listLocked();
+  return now.filter((path) => !DATABASE_FILE.test(path) || later.includes(path));
+}
+
+function listLocked(): readonly string[] {
   const own = readFileSync('/proc/locks', 'utf8')
     .split('\n')
     .filter((line) => line.split(/\s+/)[4] === `${tray.pid}`);
@@ -199,7 +209,7 @@ while (performance.now() < end) {
   for (let part = 0; part < 4; part += 1) {
     await tray.post('/api/v1/actions/poll', {});
     await sleep(WINDOW_MS / 4);
-    held.push(...listHeldLocks());
+    held.push(...(await listHeldLocks()));
   }
   const after = describeTrees();
   stopWriters('SIGCONT');
