@@ -60,7 +60,7 @@ const WITHOUT_EVENTS_MS = 10_000;
 /** After so many such answers events are tried again. */
 const TRY_EVENTS_AFTER = 6;
 const RETRY_MS = 2000;
-const RETRY_MOST_MS = 30_000;
+const RETRY_MOST_MS = 10_000;
 const SESSIONS_MS = 10_000;
 const COUNT_MS = 60_000;
 const LABEL_CHARS = 80;

@@ -16,6 +16,10 @@ import type { TownSource } from './town-source.ts';
 
 /** How often it looks for a supervisor, for its cities and for a town. */
 const SEARCH_MS = 60_000;
+/** The same while a supervisor that the settings name, or one that was there, does not answer. */
+const MISSED_MS = 10_000;
+/** Under this id the board has a supervisor that is missed. */
+const SUPERVISOR = `${GAS}:supervisor`;
 const SCOPE: Scope = { is: 'source', key: GAS };
 
 interface OpenCity {
@@ -37,8 +41,14 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
   const cities = new Map<string, OpenCity>();
   let fetcher: CityFetcher | null = null;
   let town: OpenTown | null = null;
+  let isMissed = false;
   const townTrouble = createTroubleLog(host.log);
-  const service = every({ name: 'search for Gas City and Gas Town', ms: SEARCH_MS, round, clock: host.clock });
+  const service = every({
+    name: 'search for Gas City and Gas Town',
+    ms: () => (isMissed ? MISSED_MS : SEARCH_MS),
+    round,
+    clock: host.clock,
+  });
 
   async function round(signal: AbortSignal): Promise<void> {
     await findCities(signal);
@@ -80,9 +90,11 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
 
   /** Only a supervisor that the settings name is missed when it is not there; a city that was watched says so by itself. */
   function reportSupervisor(fault: Fault | null, signal: AbortSignal, isThere = false): void {
-    if (!places.isCityNamed || signal.aborted) return;
+    if (signal.aborted) return;
+    isMissed = !isThere && (places.isCityNamed || cities.size > 0);
+    if (!places.isCityNamed) return;
     const missing = isThere ? null : (fault ?? new Fault('refused', `${places.city}: nobody listens there`, SCOPE));
-    host.put({ is: 'source', at: host.clock.now(), source: GAS, address: places.city, fault: missing });
+    host.put({ is: 'source', at: host.clock.now(), source: SUPERVISOR, address: places.city, fault: missing });
   }
 
   async function withdraw(name: string, { source, handle, city }: OpenCity): Promise<void> {
