@@ -85,7 +85,6 @@ test('the real Claude Code with our hooks: idle, working, waiting, held at its S
   );
   assert.deepEqual(waits(), ['waiting', 'resumed']);
 
-  terminals.key('one', 'C-c');
-  terminals.key('one', 'C-c');
+  await terminals.say('one', '/exit');
   await is('gone');
 });
