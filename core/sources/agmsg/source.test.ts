@@ -179,6 +179,12 @@ describe('a store of agmsg', () => {
     );
     await watched.poll();
     assert.deepEqual([listEvents(delivered), (await poll(source, 'crew/alice')).unread], [[], exactly(0)]);
+    agmsg.send('crew', 'alice', 'real'); // now all of alice is read
+    await watched.poll();
+    assert.deepEqual(
+      [listEvents(delivered), (await poll(source, 'crew/alice')).unread],
+      [[['new', 1, 'real']], exactly(1)],
+    );
   });
 
   test('agmsg 6: polls leave the database and its -wal as they were, and leave no new file', async () => {
