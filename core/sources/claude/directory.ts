@@ -224,7 +224,7 @@ export function createConfigDirectory(options: DirectoryOptions): ConfigDirector
       if (sessions.get(sessionId)?.filename === filename) return;
     }
     // A session without a terminal ended as it should, and nobody goes on with it.
-    if (session.file.status === null) sessions.delete(session.file.sessionId);
+    if (isWithoutTerminal(session.file)) sessions.delete(session.file.sessionId);
     else sessions.set(session.file.sessionId, { ...session, goneAt });
   }
 
@@ -468,6 +468,10 @@ export function toBoxName(filename: string): readonly string[] {
 /** Whether a member has this inbox. The program spells a name in its own way in the name of the file. */
 export const hasInboxName = (box: string, member: string): boolean =>
   box === member || box === member.replaceAll(/[^\w-]/g, '-');
+
+/** Later versions write a status for it too. */
+const isWithoutTerminal = ({ status, entrypoint }: SessionFile): boolean =>
+  status === null || entrypoint?.startsWith('sdk-') === true;
 
 const toWaitKey = ({ sessionId, statusUpdatedAt, startedAt }: SessionFile): string =>
   `${WAIT}${sessionId}:${statusUpdatedAt ?? startedAt ?? 0}`;

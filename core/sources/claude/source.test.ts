@@ -16,7 +16,7 @@ import { createDelivered, type SinkRecord, watchPersona } from '../../../test/co
 import { type ClaudeStore, claudeStore, toSessionId } from '../../../test/kit/claude-store.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { Fact } from '../../board/index.ts';
-import { type AgentState, exactly, type PersonaId } from '../../model/index.ts';
+import { type AgentState, chooseAgentState, exactly, type PersonaId } from '../../model/index.ts';
 import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
 import type { PositionStore } from '../module.ts';
@@ -221,6 +221,32 @@ describe('claude: sessions', () => {
     assert.deepEqual(await rig.events(ADA), ['action dialog open', 'cleared']);
   });
 
+  test('claude 8.1: a question of the agent waits as a permission in the file; the hook of the session knows better', async () => {
+    using store = claudeStore();
+    store.addSession(ADA, { status: 'waiting', waitingFor: 'permission prompt' });
+    await using rig = createRig(store);
+    await rig.list();
+    const { agentState: session } = await rig.source.poll(rig.source.named(ADA), { is: 'unset' }, never);
+    assert.deepEqual([session.is, 'why' in session && session.why], ['waiting', 'permission']);
+    const hook: AgentState = { is: 'waiting', why: 'input', since: (session.since ?? 0) - 5 };
+    const chosen = chooseAgentState({ session, hook });
+    assert.deepEqual([chosen.is, 'why' in chosen && chosen.why], ['waiting', 'input']);
+  });
+
+  test('claude 8.5: the file of a killed session may be removed later, which ends it once', async () => {
+    using store = claudeStore();
+    const session = store.addSession(ADA, { status: 'waiting', waitingFor: 'permission prompt' });
+    await using rig = createRig(store);
+    await rig.list();
+    assert.deepEqual(await rig.events(ADA), ['action permission prompt']);
+    session.kill();
+    assert.deepEqual(await rig.events(ADA), ['cleared']);
+    rmSync(join(store.root, 'sessions', `${session.pid}.json`));
+    assert.deepEqual(await rig.list(), [ADA]);
+    assert.deepEqual(await rig.events(ADA), []);
+    assert.equal(await rig.state(ADA), 'gone process-gone');
+  });
+
   test('each status is what the agent does', async () => {
     using store = claudeStore();
     const session = store.addSession(ADA);
@@ -288,10 +314,12 @@ describe('claude: sessions', () => {
     using store = claudeStore();
     const session = store.addSession(ADA, { status: 'idle' });
     const print = store.addSession('bbbbbbbb');
+    const laterPrint = store.addSession('cccccccc', { status: 'busy', entrypoint: 'sdk-cli' });
     await using rig = createRig(store);
-    assert.deepEqual(await rig.list(), [ADA, 'bbbbbbbb']);
+    assert.deepEqual(await rig.list(), [ADA, 'bbbbbbbb', 'cccccccc']);
     session.end();
     print.end();
+    laterPrint.end();
     assert.deepEqual(await rig.list(), [ADA]);
     assert.equal(await rig.state(ADA), 'gone process-gone');
   });
