@@ -1,10 +1,18 @@
 import { join } from 'node:path';
-import { AGENT_STATE_NOT_REPORTED, exactly, Fault, type PersonaId, toFault } from '../../model/index.ts';
+import {
+  AGENT_STATE_NOT_REPORTED,
+  type Count,
+  exactly,
+  Fault,
+  type PersonaId,
+  toFault,
+  UNKNOWN,
+} from '../../model/index.ts';
 import type { Clock, Log, Stat } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
 import { type Disk, getErrno } from '../../state/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
-import type { Checkpoint, Persona, PollResult, SetEvidence, Source } from '../source.ts';
+import type { Checkpoint, PendingCounts, Persona, PollResult, SetEvidence, Source, UnreadCounts } from '../source.ts';
 import { createDefectLog, createTimers, toOneLine, toReadOnlyFiles } from '../source-tools.ts';
 import type { MailLayout } from './layout.ts';
 import { createMailboxReader } from './mailbox-reader.ts';
@@ -55,6 +63,10 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
   /** Mailboxes that the last poll did not find. */
   const gone = new Set<string>();
   let epoch: string | null = null;
+  /** The counts of each mailbox at its last poll; those of an unchanged mailbox are the same object. */
+  const counts = new Map<string, UnreadCounts>();
+  /** The last pending counts, when all were known. */
+  let pending: ReadonlyMap<string, UnreadCounts> | null = null;
   const timers = createTimers(clock);
   let wake: ((address: string) => void) | null = null;
   let follow: ((addresses: readonly string[]) => void) | null = null;
@@ -113,6 +125,8 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
     const { address } = persona;
     const set = { is: 'set', epoch: readEpoch() } as const;
     due.delete(address);
+    const before = counts.get(address);
+    counts.delete(address); // until it is known that the poll succeeds
     const reading = await readMailbox(persona, from, signal);
     if (reading === null) {
       defects.report(`messages of ${address}`, []);
@@ -124,8 +138,10 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
     defects.report(`messages of ${address}`, reading.defects);
     if (reading.againIn !== null) pollAgain(address, reading.againIn);
     const evidence: SetEvidence = { ...set, items: reading.items };
-    const counts = { unread: exactly(reading.unread), urgent: exactly(reading.urgent) };
-    return { at: clock.now(), ...counts, agentState: reading.agentState, evidence };
+    const { unread, urgent } = reading;
+    const now = isSameCounts(before, unread, urgent) ? before : { unread: exactly(unread), urgent: exactly(urgent) };
+    counts.set(address, now);
+    return { at: clock.now(), ...now, agentState: reading.agentState, evidence };
   }
 
   async function readMailbox({ id: personaId, address }: Persona, from: Checkpoint, signal: AbortSignal) {
@@ -136,6 +152,26 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
       listMailboxes(); // throws when the root is the cause, and not this mailbox
       throw toReadFault('persona', personaId, error);
     }
+  }
+
+  /**
+   * Counts without polls: a mailbox whose folders are those of its last poll has the counts of that poll. Any other has unknown ones,
+   * so that it is polled.
+   */
+  function readPendingCounts(): PendingCounts {
+    readEpoch();
+    const byAddress = new Map<string, UnreadCounts>();
+    let isKnown = true;
+    for (const address of listMailboxes()) {
+      const known = reader.hasChanged(address) ? undefined : counts.get(address);
+      byAddress.set(address, known ?? UNKNOWN_COUNTS);
+      isKnown &&= known !== undefined;
+    }
+    const before = pending;
+    const isSame =
+      before?.size === byAddress.size && [...byAddress].every(([address, now]) => before.get(address) === now);
+    if (before === null || !isSame) pending = isKnown ? byAddress : null;
+    return { at: clock.now(), byAddress: isSame ? before : byAddress, cursor: null };
   }
 
   function pollAgain(address: string, ms: number): void {
@@ -223,6 +259,7 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
       return addresses.map(named);
     },
     poll,
+    pending: { once: async () => readPendingCounts() },
     isGone: ({ address }) => gone.has(address),
     hints: startHints,
     named,
@@ -231,6 +268,13 @@ export function createMailFolderSource(options: MailFolderOptions): MailFolderSo
     },
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+const UNKNOWN_COUNTS: UnreadCounts = { unread: UNKNOWN, urgent: UNKNOWN };
+
+function isSameCounts(counts: UnreadCounts | undefined, unread: number, urgent: number): counts is UnreadCounts {
+  const isSame = (count: Count | undefined, n: number): boolean => count?.is === 'exact' && count.n === n;
+  return isSame(counts?.unread, unread) && isSame(counts?.urgent, urgent);
 }
 
 const NOTHING = { unread: exactly(0), urgent: exactly(0), agentState: AGENT_STATE_NOT_REPORTED };
