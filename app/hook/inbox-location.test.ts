@@ -28,7 +28,9 @@ test('C8 no source makes ids with a prefix of its own: each takes that of its mo
   const root = join(import.meta.dirname, '..', '..');
   const sources = join(root, 'core', 'sources');
   const folders = readdirSync(sources).filter((name) => statSync(join(sources, name)).isDirectory());
-  assert.deepEqual(folders, Object.keys(SOURCES).sort(), 'each folder has a row in the registry');
+  const shared = ['mail-folders']; // the reader of two sources
+  const own = folders.filter((name) => !shared.includes(name));
+  assert.deepEqual(own, Object.keys(SOURCES).sort(), 'each folder has a row in the registry');
   const texts = (folder: string): readonly (readonly [string, string])[] =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
