@@ -59,6 +59,10 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
   let coveredFrom = saved?.coveredFrom ?? Number.POSITIVE_INFINITY;
   let newest = saved?.newest ?? Number.NEGATIVE_INFINITY;
   let before = saved?.before ?? null;
+  /** Counts the numberings that began in this process. */
+  let numbering = 0;
+  /** The numbering in which the position of each agent is. Absent: the first. */
+  const numberings = new Map<string, number>();
   /** Read states are known of ids from here on. */
   let countedFrom = Number.POSITIVE_INFINITY;
   /** The smallest id of the last window; 0 when it held everything. */
@@ -74,7 +78,7 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
     const top = messages.at(-1)?.id ?? 0;
     const isWhole = messages.length + answer.unreadable < limit;
     floor = isWhole ? 0 : (messages[0]?.id ?? 0);
-    if (top < highest && !messages.some(isKnown)) startAgain();
+    if (isRenumbered(messages)) startAgain();
     const isApart = floor > highest + 1;
     coveredFrom = isApart ? floor : Math.min(coveredFrom, floor);
     countedFrom = isApart ? floor : Math.min(countedFrom, floor);
@@ -87,15 +91,26 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
     index();
   }
 
-  /** Whether a message has the id that it had. Then the numbering is the same, and newer messages were deleted. */
-  function isKnown({ id, createdAt, sender, subject }: AgentMail): boolean {
-    const same = known.get(id);
-    return same?.createdAt === createdAt && same.sender === sender && same.subject === subject;
+  /**
+   * Ids only rise. So it is another numbering when a known id is that of another message, when a message that is younger than all others
+   * has an id that is not, or when the newest id went back and nothing is left that is known. Otherwise messages were only deleted.
+   */
+  function isRenumbered(messages: readonly AgentMail[]): boolean {
+    let knownCount = 0;
+    for (const message of messages) {
+      const { id, createdAt } = message;
+      const same = known.get(id);
+      if (same !== undefined && !isSame(message, same)) return true;
+      if (id <= highest && createdAt !== null && createdAt > newest) return true;
+      if (same !== undefined) knownCount += 1;
+    }
+    return knownCount === 0 && (messages.at(-1)?.id ?? 0) < highest;
   }
 
-  /** Ids only rise, so these are of another numbering: the store was built again, restored or emptied. */
+  /** The store was built again, restored or emptied. */
   function startAgain(): void {
     before = { highest: Math.max(highest, before?.highest ?? 0), newest };
+    numbering += 1;
     known.clear();
     highest = 0;
     coveredFrom = floor;
@@ -156,6 +171,19 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
     return before !== null && id <= before.highest && createdAt !== null && createdAt <= before.newest;
   }
 
+  /**
+   * Where the watcher goes on in another numbering: below the first message that is not known from the one before. Null: its position
+   * is one of this numbering, or will do.
+   */
+  function findRestart(address: string, mail: readonly AgentMail[], from: number): number | null {
+    if ((numberings.get(address) ?? 0) === numbering) return null;
+    const fresh = mail.find((message) => !isRepeated(message));
+    const to = fresh === undefined ? highest : fresh.id - 1;
+    if (to < from) return to;
+    numberings.set(address, numbering);
+    return null;
+  }
+
   function read(address: string, from: Checkpoint, bornAfter: number): LogEvidence {
     const mail = list(address);
     const last = mail.at(-1)?.id ?? 0;
@@ -164,6 +192,8 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
       const messages = mail.map((message) => toMessage(message, address, base));
       return { is: 'log', messages, max: last === 0 ? highest : last, isRenumbered: true };
     }
+    const restart = findRestart(address, mail, from.id);
+    if (restart !== null) return { is: 'log', messages: [], max: restart, isRenumbered: true };
     const messages = mail
       .filter((message) => message.id > from.id && !isRepeated(message))
       .map((message) => toMessage(message, address, base));
@@ -211,6 +241,10 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
     },
     save: () => ({ highest, coveredFrom, newest, before }),
   };
+}
+
+function isSame(a: AgentMail, b: AgentMail): boolean {
+  return a.createdAt === b.createdAt && a.sender === b.sender;
 }
 
 const formatSign = (count: Count): string => (count.is === 'unknown' ? '?' : `${count.n}${count.is}`);
