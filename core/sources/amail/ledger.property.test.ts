@@ -58,12 +58,15 @@ function createModel() {
           mail.push({ ...fixed, id: lastId, createdAt: sent, content: `${sent}`, readBy: new Map([[to, false]]) });
         }
       if (event.is === 'read')
-        mail = mail.map((one) => ({ ...one, readBy: new Map([...one.readBy.keys()].map((name) => [name, true])) }));
+        mail = mail.map((message) => ({
+          ...message,
+          readBy: new Map([...message.readBy.keys()].map((name) => [name, true])),
+        }));
       if (event.is === 'remove') mail.splice(event.newest % 2 === 0 ? -event.newest : 0, event.newest);
       if (event.is !== 'rebuild') return;
-      mail = mail.map((one, at) => ({
-        ...{ ...one, id: at + 1 },
-        readBy: new Map([...one.readBy.keys()].map((name) => [name, false])),
+      mail = mail.map((message, at) => ({
+        ...{ ...message, id: at + 1 },
+        readBy: new Map([...message.readBy.keys()].map((name) => [name, false])),
       }));
       lastId = mail.length;
     },
