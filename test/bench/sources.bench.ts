@@ -17,20 +17,20 @@ import { createInterface } from 'node:readline';
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\\n');
 let waiting = [];
 let count = 0;
+let timer;
 for await (const text of createInterface({ input: process.stdin })) {
   const { op, id } = JSON.parse(text);
   if (op === 'hello') say({ op: 'ready', protocol: 1, source: 'bench', label: 'Bench', can: ['hint'] });
   if (op !== 'look') continue;
   for (const line of waiting) say(line);
   waiting = [];
-  say({ op: 'done', id, cursor: null, full: count === 0, more: false });
-  if (count === 0) {
-    setInterval(() => {
-      count += 1;
-      waiting.push({ op: 'item', persona: 'ada', key: 'k' + count, state: 'unread', content: String(process.hrtime.bigint()) });
-      say({ op: 'changed' });
-    }, ${PAUSE_MS});
-  }
+  say({ op: 'done', id, cursor: null, full: count < 2, more: false });
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    count += 1;
+    waiting.push({ op: 'item', persona: 'ada', key: 'k' + count, state: 'unread', content: String(process.hrtime.bigint()) });
+    say({ op: 'changed' });
+  }, ${PAUSE_MS});
 }
 `;
 

@@ -76,9 +76,11 @@ describe('sources outside of Hivebar', () => {
     const { pid } = await show('killed');
     await sleep(500); // the cursor is saved after the event
     process.kill(pid, 'SIGKILL');
-    await until('it is asked again', () => source.heard.filter(({ op }) => op === 'look').length === 2, 3000);
-    const cursors = source.heard.flatMap(({ op, cursor }) => (op === 'look' ? [cursor] : []));
-    assert.deepEqual(cursors, [null, 'c1']);
+    const listHellos = () => source.heard.filter(({ op }) => op === 'hello');
+    await until('it is started again', () => listHellos().length === 2);
+    assert.equal(listHellos()[1]?.cursor, 'c1');
+    const restarted = (await show('killed')).pid;
+    assert.notEqual(restarted, pid);
     assert.equal((await tray.persona('killed-ada')).unread, 1);
     assert.deepEqual(home.mail('killed-ada'), [1]);
   });

@@ -74,6 +74,7 @@ export function createExecTransport(options: ExecOptions): ExecTransport {
   let bytes = 0;
   let lastHint: string | null = null;
   let hintTimer: Disposable | null = null;
+  let isHintWaiting = false;
 
   function send(line: object): void {
     child?.send(JSON.stringify(line));
@@ -110,13 +111,19 @@ export function createExecTransport(options: ExecOptions): ExecTransport {
     else fail(new SourceFault('source-down', name, `its program ${how}`));
   }
 
+  /** The first hint counts at once. Those that follow soon count as one more. */
   function hint(): void {
-    hintTimer ??= clock.after(0, () => {
-      hintTimer = clock.after(HINT_MS, () => {
-        hintTimer = null;
-      });
-      listener.hint();
+    if (hintTimer !== null) {
+      isHintWaiting = true;
+      return;
+    }
+    isHintWaiting = false;
+    hintTimer = clock.after(HINT_MS, () => {
+      hintTimer = null;
+      if (isHintWaiting) listener.hint();
+      isHintWaiting = false;
     });
+    listener.hint();
   }
 
   function hearBytes(from: SourceChild | null, chunk: Buffer): void {

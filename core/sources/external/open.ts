@@ -1,19 +1,10 @@
-import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { Fault, toFault } from '../../model/index.ts';
+import { Fault } from '../../model/index.ts';
 import { type Service, untilAborted } from '../../services/index.ts';
-import { ensurePrivateDir } from '../../state/index.ts';
 import { type Directories, watchDirectories } from '../directories.node.ts';
 import type { HiveHandle, NativeSession, PersonaOnBoard, SourceHost, WatchedHive, WatchedSource } from '../module.ts';
-import { type ChildPort, realChildren } from './child.node.ts';
-import { createEngine, type Engine, type EngineReport } from './engine.ts';
-import { SourceFault } from './faults.ts';
-import { createNamedHive } from './http.ts';
-import { createMailboxEngine } from './mailboxes.ts';
-import { ACTIONS, DEFAULT_EVERY_S, EXTERNAL, type ExternalSettings, type ExternalSource } from './settings.ts';
-import { openExternalSource } from './source.ts';
-import type { Transport, TransportListener } from './transport.ts';
-import { createSourceTransport } from './transports.ts';
+import type { Engine, EngineReport } from './engine.ts';
+import { ACTIONS, type ExternalSettings, type ExternalSource, formatAddress } from './settings.ts';
 
 /** A source that runs. */
 interface RunningSource {
@@ -30,11 +21,7 @@ export interface SourceReport extends EngineReport {
 }
 
 /** Watches each source that the settings name as a hive of its own. They come and go while Hivebar is running. */
-export function openExternal(
-  settings: ExternalSettings,
-  host: SourceHost,
-  children: ChildPort = realChildren,
-): WatchedSource {
+export function openExternal(settings: ExternalSettings, host: SourceHost): WatchedSource {
   const { clock, log, put } = host;
   const running = new Map<string, RunningSource>();
   let directories: Directories | null = null;
@@ -47,35 +34,15 @@ export function openExternal(
     return done;
   }
 
-  function start(setting: ExternalSource): void {
-    const { name } = setting;
+  async function start(setting: ExternalSource): Promise<void> {
+    const { startSource } = await import('./start-source.ts'); // nothing of it is needed without a source
     directories ??= watchDirectories({ clock, statOnly: false });
-    const engine =
-      setting.is === 'maildir'
-        ? createMailboxEngine(setting, host)
-        : createEngine({
-            ...{ name, clock, log, positions: host.positions, readMemory: children.readMemory },
-            setKey: JSON.stringify([setting.is, setting.argv, setting.cwd, setting.path, setting.layout, setting.url]),
-            everyMs: (setting.every ?? DEFAULT_EVERY_S) * 1000,
-            stalledAfterMs: setting.stalledAfter === undefined ? null : setting.stalledAfter * 1000,
-            isUrlAllowed: createUrlCheck(host),
-            draw: () => Number.parseInt(host.random.hex(1), 16) / 256,
-            createTransport: (listener) => createTransport(setting, listener, directories as Directories),
-            reportFault: (fault) =>
-              put({ is: 'source', at: clock.now(), source: name, address: formatAddress(setting), fault }),
-            renamed: () => void inTurn(async () => await watchAnew(name)),
-          });
-    const source = openExternalSource(name, engine, setting.acts === true, log);
-    add(setting, engine, {
-      ...{ source, address: formatAddress(setting), identity: ({ address }) => [EXTERNAL, address, name] },
-      ...{ named: engine.named, holdMs: null, kind: 'disk', deliversBacklog: true },
-      // A folder may hold years of mail; a program decides what is new.
-      ...(setting.is === 'maildir' ? {} : { replaysAll: true as const }),
+    const { engine, hive } = startSource(setting, {
+      ...{ host, directories },
+      renamed: () => void inTurn(async () => await watchAnew(setting.name)),
+      onNoLines: () => void inTurn(async () => await becomeHive(setting)),
     });
-  }
-
-  function add(setting: ExternalSource, engine: Engine | null, hive: WatchedHive): void {
-    running.set(setting.name, { setting, engine, hive, handle: host.watch(hive) });
+    add(setting, engine, hive);
   }
 
   /** A server that does not speak in lines is a hive. */
@@ -83,21 +50,12 @@ export function openExternal(
     if (running.get(setting.name)?.setting !== setting) return;
     await end(setting.name);
     log.info(`${setting.name}: it has no lines at /hivebar, so it is watched as a hive`);
+    const { createNamedHive } = await import('./http.ts');
     add(setting, null, createNamedHive(setting.name, setting.url ?? '', host));
   }
 
-  function createTransport(setting: ExternalSource, listener: TransportListener, watched: Directories): Transport {
-    const { name } = setting;
-    try {
-      checkSettingsFile(host, name);
-      const folder = setting.cwd ?? join(host.state, 'sources', name);
-      if (setting.cwd === undefined && setting.argv !== undefined)
-        for (const path of [dirname(folder), folder]) ensurePrivateDir(host.disk, path);
-      const onNoLines = (): void => void inTurn(async () => await becomeHive(setting));
-      return createSourceTransport(setting, folder, { host, children, directories: watched, listener, onNoLines });
-    } catch (error) {
-      return createRefusal(toFault(error, { is: 'source', key: name }), name);
-    }
+  function add(setting: ExternalSource, engine: Engine | null, hive: WatchedHive): void {
+    running.set(setting.name, { setting, engine, hive, handle: host.watch(hive) });
   }
 
   async function end(name: string): Promise<RunningSource | null> {
@@ -132,7 +90,7 @@ export function openExternal(
       if (!isDeepStrictEqual(setting, wanted.get(name))) await (wanted.has(name) ? end(name) : remove(name));
     for (const [name, setting] of wanted) {
       if (running.has(name)) continue;
-      start(setting);
+      await start(setting);
       log.info(`${name}: watching ${formatAddress(setting)}`);
     }
   }
@@ -140,7 +98,7 @@ export function openExternal(
   async function restart(name: string): Promise<void> {
     const ended = await end(name);
     if (ended === null) throw createUsageFault(`there is no source ${name}`);
-    start(ended.setting);
+    await start(ended.setting);
   }
 
   const service: Service = {
@@ -217,44 +175,6 @@ function findSessions({ setting, engine }: RunningSource, { id, agent }: Persona
   const cwd = line?.cwd ?? null;
   if (cwd === null) return [];
   return [{ persona: id, id: setting.name, cwd, resume }];
-}
-
-function formatAddress({ argv, path, url }: ExternalSource): string {
-  return argv?.join(' ') ?? path ?? url ?? '';
-}
-
-function createUrlCheck({ settingsFile }: SourceHost): (url: string) => boolean {
-  let schemes: readonly string[] | null = null;
-  return (url) => {
-    schemes ??= (settingsFile.read() as { readonly urlSchemes?: readonly string[] }).urlSchemes ?? [];
-    return schemes.includes(new URL(url).protocol.slice(0, -1));
-  };
-}
-
-const OTHERS = 0o077;
-
-/** Whoever may write the settings decides what is run. @throws SourceFault */
-function checkSettingsFile({ disk, settingsFile: { path } }: SourceHost, name: string): void {
-  const stat = disk.files.lstat(path);
-  if (stat === null || stat.kind !== 'file') return;
-  const defect =
-    disk.uid !== null && stat.uid !== disk.uid
-      ? 'belongs to another user'
-      : disk.uid !== null && (stat.mode & OTHERS) !== 0
-        ? `may be read by others (mode ${stat.mode.toString(8)}, not 600)`
-        : null;
-  if (defect !== null)
-    throw new SourceFault('source-config', name, `nothing is run: ${path} ${defect}`, { isFinal: true });
-}
-
-/** Stands for a source that may not be run. */
-function createRefusal(fault: Fault, name: string): Transport {
-  const error =
-    fault instanceof SourceFault ? fault : new SourceFault(fault.code, name, fault.message, { isFinal: true });
-  const refuse = async (): Promise<never> => {
-    throw error;
-  };
-  return { pid: null, isCheap: true, start: refuse, poll: refuse, [Symbol.asyncDispose]: async () => {} };
 }
 
 function createUsageFault(message: string): Fault {

@@ -105,3 +105,8 @@ export const ACTIONS = {
   report: 'source-report',
   reply: 'source-reply',
 } as const;
+
+/** Where a source is, as a text for a person. */
+export function formatAddress({ argv, path, url }: Pick<ExternalSource, 'argv' | 'path' | 'url'>): string {
+  return argv?.join(' ') ?? path ?? url ?? '';
+}

@@ -3,7 +3,7 @@ import { displayJson, displayLine, displayName } from '../../../format/index.ts'
 import { formatIso } from '../../../model/index.ts';
 import type { CommandHost, PersonaOnStatus, SourcePlaces } from '../../module.ts';
 import type { SourceReport } from '../open.ts';
-import { ACTIONS, EXTERNAL, type ExternalSource } from '../settings.ts';
+import { ACTIONS, EXTERNAL, formatAddress } from '../settings.ts';
 import { findConfigured, listConfigured } from './change.ts';
 
 /** Asks the tray process how its sources do; null when it is not running. */
@@ -39,7 +39,7 @@ export async function listSources(isJson: boolean, io: Io, host: CommandHost): P
       name,
       formatState(state, reports !== null),
       formatPersonas(count),
-      `${is} ${formatPlace(place)}${why === null ? '' : `: ${why}`}`,
+      `${is} ${formatAddress(place)}${why === null ? '' : `: ${why}`}`,
     ]),
     ...builtIn.flatMap(({ name, places, personas: count, down }) =>
       places.length === 0
@@ -79,9 +79,6 @@ const formatPersonas = (count: number | null): string =>
 function formatState(state: string | null, isRunning: boolean): string {
   return state ?? (isRunning ? 'not watched' : '');
 }
-
-const formatPlace = ({ argv, path, url }: Pick<ExternalSource, 'argv' | 'path' | 'url'>): string =>
-  argv?.join(' ') ?? path ?? url ?? '';
 
 /** `hivebar source show` */
 export async function showSource(name: string, isJson: boolean, io: Io, host: CommandHost): Promise<number> {
