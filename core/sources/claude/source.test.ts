@@ -16,7 +16,7 @@ import { createDelivered, type SinkRecord, watchPersona } from '../../../test/co
 import { type ClaudeStore, claudeStore, toSessionId } from '../../../test/kit/claude-store.ts';
 import { type FakeClock, fakeClock } from '../../../test/kit/fake-clock.ts';
 import type { Fact } from '../../board/index.ts';
-import { type AgentState, chooseAgentState, exactly, type PersonaId } from '../../model/index.ts';
+import { type AgentState, chooseAgentState, exactly, Fault, type PersonaId } from '../../model/index.ts';
 import { type Files, type Log, realFiles, silentLog } from '../../ports/index.ts';
 import { createRealDisk } from '../../state/index.ts';
 import type { PositionStore } from '../module.ts';
@@ -775,6 +775,23 @@ describe('claude: sessions that a persona announced', () => {
     assert.deepEqual(await rig.unread(ADA), [exactly(2), exactly(0)]);
     store.take(ADA, 'team-lead');
     assert.deepEqual(await rig.events(ADA), ['read'], 'of the one that it delivered');
+  });
+
+  test('a store that cannot say who announced a session changes nothing', async () => {
+    using store = claudeStore();
+    store.addSession(ADA, { status: 'idle' });
+    let isBroken = false;
+    const findSessionPersona = (): PersonaId => {
+      if (isBroken) throw new Fault('database', 'damaged', { is: 'machine', key: 'store' });
+      return 'ada';
+    };
+    await using rig = createRig(store, { findSessionPersona });
+    using _ = rig.source.hints?.(() => {});
+    assert.deepEqual(await rig.list(), []);
+    isBroken = true;
+    store.addSession('bbbbbbbb', { status: 'idle' });
+    await rig.clock.advance(10_001);
+    assert.deepEqual(await rig.list(), ['bbbbbbbb']);
   });
 
   test('one that ended is not listed again', async () => {

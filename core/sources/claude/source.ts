@@ -96,9 +96,19 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
     label: roster.byAddress.get(address)?.label ?? address,
   });
 
+  /** Who announced a session; who it was before where the store cannot say it now. */
+  function findAnnouncer(sessionId: string): PersonaId | null {
+    try {
+      return options.findSessionPersona?.(sessionId) ?? null;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return personas.get(sessionId) ?? null; // the store says by itself what is wrong with it
+    }
+  }
+
   /** Asks who announced a session. An announcement that ended counts until the session ends too. */
   function askPersona(sessionId: string): void {
-    const persona = options.findSessionPersona?.(sessionId) ?? null;
+    const persona = findAnnouncer(sessionId);
     const isGone = stores.some(({ sessions }) => sessions.get(sessionId)?.goneAt != null);
     if (persona !== null || !isGone) personas.set(sessionId, persona);
   }
