@@ -425,7 +425,7 @@ test('amail 8: a body of 8 MiB gives content of 220 code points, and memory does
   await using source = rig.open();
   const persona = await find(source, at('ada'));
   const sizes: number[] = [];
-  for (let n = 0; n < 6; n += 1) {
+  for (let n = 0; n < 12; n += 1) {
     server.mail.length = 0;
     const id = server.deliver({ to: ['ada'], body: '\u{1F41D}"\n'.repeat(2 ** 20) });
     rig.clock.jump(10_000);
@@ -435,8 +435,9 @@ test('amail 8: a body of 8 MiB gives content of 220 code points, and memory does
     server.mail.length = 0;
     sizes.push(countUsedBytes());
   }
-  const [before, after] = [Math.min(...sizes.slice(0, 3)), Math.min(...sizes.slice(-3))];
-  assert.ok(after < before + 4 * 2 ** 20, `grew: ${sizes.map((size) => size >> 20).join(' ')} MiB`);
+  // A connection may hold the last body for a while. Were each held, the second half would have six more.
+  const [before, after] = [Math.max(...sizes.slice(0, 6)), Math.max(...sizes.slice(-6))];
+  assert.ok(after < before + 12 * 2 ** 20, `grew: ${sizes.map((size) => size >> 20).join(' ')} MiB`);
 });
 
 test('amail 8: mail over the limit of an answer is read in smaller windows', async () => {
