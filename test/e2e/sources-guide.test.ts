@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { fakeHive } from '../kit/fake-hive.ts';
 import { noPython } from '../kit/queue-writers.ts';
 import { needs } from '../kit/require.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../kit/tray-process.ts';
@@ -129,5 +133,46 @@ describe('the guide of sources', () => {
     writeFileSync(file, JSON.stringify([{ op: 'persona', persona: 'run', unread: 7 }]));
     assert.equal((await home.run(['source', 'add', 'night', '--yes', '--file', file, '--stale', '1d'])).code, 0);
     await tray.persona('night-run', ({ unread }) => unread === 7);
+  });
+
+  test('given a server with lines and a server without, then the one is read by its cursor, and the other is a hive', async () => {
+    const asked: (string | null)[] = [];
+    const server = createServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+      asked.push(pathname === '/base/hivebar' ? searchParams.get('cursor') : `wrong: ${pathname}`);
+      const lines = [
+        { op: 'ready', protocol: 1, source: 'office-mail', label: 'Office' },
+        { op: 'item', persona: 'ada', key: 'k', state: 'unread', content: 'by HTTP' },
+        { op: 'done', cursor: 'c1', full: true },
+      ];
+      response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await using hive = await fakeHive({ personas: ['eve'] });
+    try {
+      const { port } = server.address() as AddressInfo;
+      const add = async (name: string, url: string): Promise<void> => {
+        const added = await home.run(['source', 'add', name, '--yes', '--http', url]);
+        assert.equal(added.code, 0, added.stderr);
+      };
+      await add('office', `http://127.0.0.1:${port}/base`);
+      await tray.persona('office-ada', ({ unread }) => unread === 1);
+      await until('its event', () => home.mail('office-ada').length === 1);
+      assert.equal(home.events('office-ada').find(({ event }) => event === 'new')?.source, 'office-mail');
+      await tray.post('/api/v1/actions/poll', { persona: 'office-ada' });
+      await until('its cursor', () => asked.includes('c1'));
+      assert.deepEqual(
+        asked.filter((cursor) => cursor !== null && cursor !== 'c1'),
+        [],
+      );
+      await add('team', hive.url);
+      await tray.persona('team-eve', ({ state }) => state === 'UP');
+      for (const name of ['office', 'team']) assert.equal((await home.run(['source', 'remove', name])).code, 0);
+      await tray.until('both are gone', ({ personas }) => personas.every(({ id }) => !/^(office|team)-/.test(id)));
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });
