@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { brainclaw } from '../kit/brainclaw-store.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
@@ -10,6 +12,19 @@ import { until } from '../kit/until.ts';
 const CODEX = 'bc-prj_lab0001-codex';
 const kinds = (home: TrayHome, persona: string): readonly string[] => home.events(persona).map(({ event }) => event);
 const hasBegun = (home: TrayHome, persona: string) => () => kinds(home, persona).includes('armed');
+
+test('given a garden on this machine, the first start says so in a line, and so does the command', async () => {
+  using home = trayHome(null);
+  const sessions = join(home.home, '.pi', 'agent', 'meta-sessions');
+  mkdirSync(sessions, { recursive: true });
+  writeFileSync(join(sessions, '20260614T100037-000001.meta.json'), '{}');
+  await using tray = await home.start(['--no-tray', '--no-notifications']);
+  const line = `found garden: 1 citizen (${join(home.home, '.pi', 'agent')})`;
+  assert.ok(tray.log.includes(line), tray.log.join('\n'));
+  const { stdout } = await home.run(['source', 'list']);
+  assert.match(stdout, /garden +found +0 personas +garden: .*agent \(1 citizen\)/);
+  assert.match(stdout, /codex +not there/);
+});
 
 test('A10 given a hive with unread mail, the first start counts it and tells what comes then', async () => {
   await using hive = await fakeHive({ personas: ['ada'] });
