@@ -63,7 +63,7 @@ const LONGEST = [
   'test/e2e/tray-outage.test.ts',
   'test/e2e/garden-mail.test.ts',
   'test/e2e/watch-delivery.test.ts',
-  'test/e2e/real-codex-board.test.ts',
+  'test/e2e/real-codex-hooks.test.ts',
   'test/e2e/real-claude-hooks.test.ts',
   'test/e2e/real-claude.test.ts',
   'test/e2e/doctor.test.ts',

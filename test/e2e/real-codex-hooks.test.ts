@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { PersonaWire } from '../../app/status/index.ts';
 import { agentTerminals, prepareCodex, trustCodexHooks, waitForCodex } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
@@ -11,60 +8,6 @@ import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
-import { describeTree } from '../kit/watched-tree.ts';
-
-const run = promisify(execFile);
-
-test('the queue of the real Codex: rows, who runs the thread, what was taken, and nothing of its files changes', async (t) => {
-  const client = realClient('codex');
-  if ('missing' in client) return void needs(t, client.missing);
-  using home = trayHome();
-  const project = `${home.home}/project`;
-  mkdirSync(project);
-  const thinking = Promise.withResolvers<null>();
-  await using model = await modelServer(({ fresh }) => (fresh.includes('QUEUED ONE') ? thinking.promise : null));
-  const env = prepareCodex(home.home, [project], model.url);
-  const outside = { PATH: process.env.PATH, HOME: home.home, LANG: 'C.UTF-8', HTTPS_PROXY: 'http://127.0.0.1:9' };
-  const codex = async (...args: readonly string[]): Promise<string> => {
-    const running = run(client.program, args, { cwd: project, env: { ...outside, ...env } });
-    running.child.stdin?.end();
-    return (await running).stdout;
-  };
-  const output = await codex('exec', '--skip-git-repo-check', '--json', 'hello');
-  const thread = /"thread_id":"([0-9a-f-]+)"/.exec(output)?.[1] ?? assert.fail(output);
-  for (const text of ['QUEUED ONE', 'QUEUED TWO']) await codex('queue', '--thread', thread, '--message', text);
-
-  await using tray = await home.start(['--no-tray', '--no-notifications'], env);
-  const id = `codex-${thread.slice(-12)}`;
-  const waiting = await tray.persona(id, ({ unread }) => unread === 2);
-  assert.deepEqual([waiting.agent, waiting.agentReason, waiting.cwd], ['gone', 'no-reader', project]);
-
-  const config = `${home.home}/.codex`;
-  const before = describeTree(config, { ignoreShm: true });
-  await tray.post('/api/v1/actions/poll', {});
-  await sleep(1500);
-  assert.deepEqual(describeTree(config, { ignoreShm: true }), before, 'looking changes nothing');
-
-  await codex('queue', '--thread', thread, '--message', 'QUEUED THREE');
-  await tray.persona(id, ({ unread }) => unread === 3);
-  const resumed = codex('exec', '--skip-git-repo-check', 'resume', thread, 'go on');
-  await tray.persona(id, ({ agent, unread }) => agent === 'live' && unread === 2);
-  thinking.resolve(null);
-  await resumed;
-  const { unread } = await tray.persona(id, ({ agent }) => agent === 'gone');
-  // Mail from before the first start is counted and not delivered. What the run took, one row or more, is gone.
-  const events = (): readonly string[] =>
-    home.events(id).flatMap(({ event, content }) => {
-      if (event === 'new') return [`new ${content}`];
-      return event === 'gone' ? ['gone'] : [];
-    });
-  const expected = ['new QUEUED THREE', ...Array<string>(3 - Number(unread)).fill('gone')];
-  await until(
-    () => `${events().join(', ')} beside ${unread} unread`,
-    () => events().length >= expected.length,
-  );
-  assert.deepEqual(events(), expected);
-});
 
 test('the real Codex with our hooks: idle, working, waiting for its person, held at its Stop and let go', async (t) => {
   const client = realClient('codex');
