@@ -1,6 +1,6 @@
 import { Fault } from '../../core/model/index.ts';
 import { realClock, silentLog } from '../../core/ports/index.ts';
-import { findSourcePlaces, listReservedPrefixes } from '../../core/sources/derived.ts';
+import { findSourcePlaces, listReservedIds } from '../../core/sources/derived.ts';
 import type { CommandHost, PersonaOnStatus } from '../../core/sources/module.ts';
 import { findOwnDirs } from '../../core/state/dirs.node.ts';
 import { createRealDisk, ensurePrivateDir } from '../../core/state/index.ts';
@@ -64,7 +64,7 @@ export const COMMAND_HOST: CommandHost = {
     const { settings } = openSettings(findOwnDirs({ ...env }).config);
     return await findSourcePlaces(settings, {
       ...{ env, disk: createRealDisk(silentLog), clock: realClock, log: silentLog, version: readVersion() },
-      ...{ reservedPrefixes: listReservedPrefixes(settings), stop: new AbortController().signal },
+      ...{ reservedIds: listReservedIds(settings), stop: new AbortController().signal },
     });
   },
   async ask(question) {

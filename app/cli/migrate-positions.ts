@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '../../core/model/index.ts';
 import { realClock, realClocks, realRandom } from '../../core/ports/index.ts';
 import { type Outbox, openOutbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
-import { listReservedPrefixes } from '../../core/sources/derived.ts';
+import { listReservedIds } from '../../core/sources/derived.ts';
 import { parseHiveUrl, toInboxIdentity, toKijitoPersona } from '../../core/sources/index.ts';
 import {
   computeEventsPaths,
@@ -229,7 +229,7 @@ function decideAll(
  * does.
  */
 function createTargetFinder({ primary, hives = [] }: Partial<Settings>, events: string) {
-  const reserved = listReservedPrefixes({ hives });
+  const reserved = listReservedIds({ hives });
   const watchedHives = [
     ...(primary?.is === 'kijito' ? [{ base: primary.base, prefix: '' }] : []),
     ...hives.map(({ name, base }) => ({ base, prefix: `${name}-` })),

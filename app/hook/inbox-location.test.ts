@@ -4,23 +4,30 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { LOCAL_PREFIX } from '../../core/model/index.ts';
 import { toSourceId } from '../../core/sources/brainclaw/index.ts';
-import { RESERVED_NAMES, RESERVED_PREFIXES, SOURCE_PREFIXES } from '../../core/sources/derived.ts';
+import { RESERVED_NAMES, SOURCE_PREFIXES } from '../../core/sources/derived.ts';
 import { SOURCES } from '../../core/sources/registry.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { locateInbox } from './stamps.node.ts';
 
 test('C8 the hook knows every source: a persona of each comes with an event file, and one of the local hive does not', () => {
   using config = scratch();
-  config.write('config.json', JSON.stringify({ primary: { is: 'local' }, hives: [{ name: 'team' }] }));
-  for (const prefix of RESERVED_PREFIXES) {
-    const { name, isFollowed } = locateInbox(`${prefix}ada`, config.dir);
+  config.write(
+    'config.json',
+    JSON.stringify({ primary: { is: 'local' }, hives: [{ name: 'team' }], sources: [{ name: 'mail' }] }),
+  );
+  for (const prefix of [LOCAL_PREFIX, ...SOURCE_PREFIXES]) {
+    // What Claude Code and Codex name is a number; people give their names to personas.
+    const rest = prefix === 'claude-' ? '870b7983' : prefix === 'codex-' ? '870b7983db38' : 'ada';
+    const { name, isFollowed } = locateInbox(`${prefix}${rest}`, config.dir);
     const isLocal = prefix === LOCAL_PREFIX;
     assert.equal(isFollowed, !isLocal, prefix);
-    assert.equal(name, isLocal ? 'ada' : `${prefix}ada`, prefix);
+    assert.equal(name, isLocal ? rest : `${prefix}${rest}`, prefix);
     assert.ok(RESERVED_NAMES.includes(prefix.slice(0, -1)), `no further hive is called ${prefix}`);
   }
   assert.equal(locateInbox('team-ada', config.dir).isFollowed, true);
-  assert.equal(locateInbox('ada', config.dir).isFollowed, false);
+  for (const name of ['ada', 'claude-main', 'codex-1', 'claude-870b7983x'])
+    assert.equal(locateInbox(name, config.dir).isFollowed, false, name);
+  assert.equal(locateInbox('mail-ada', config.dir).isFollowed, true);
   assert.ok(toSourceId({ id: 'x' }).startsWith(SOURCES.brainclaw.prefix));
 });
 

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
-import { Fault, LOCAL_PREFIX, type PersonaId } from '../../core/model/index.ts';
+import { Fault, isOwnId, LOCAL_PREFIX, type PersonaId } from '../../core/model/index.ts';
 import { type Clock, type Random, realFiles } from '../../core/ports/index.ts';
-import { SOURCE_PREFIXES } from '../../core/sources/derived.ts';
+import { SOURCE_IDS } from '../../core/sources/derived.ts';
 import {
   type Database,
   getErrno,
@@ -266,19 +266,20 @@ export const LOCAL = LOCAL_PREFIX;
 export function locateInbox(persona: string, config: string): InboxLocation {
   const { primary, hives } = readHiveSettings(join(config, 'config.json'));
   if (persona.startsWith(LOCAL) && persona !== LOCAL) return { name: persona.slice(LOCAL.length), isFollowed: false };
-  const isForeign = [...SOURCE_PREFIXES, ...hives.map((name) => `${name}-`)].some((prefix) =>
-    persona.startsWith(prefix),
-  );
+  const isForeign = [...SOURCE_IDS, ...hives.map((name) => `${name}-`)].some((ids) => isOwnId(ids, persona));
   return { name: persona, isFollowed: primary !== 'local' || isForeign };
 }
 
 function readHiveSettings(path: string): { readonly primary: 'local' | 'other'; readonly hives: readonly string[] } {
   try {
-    const { primary, hives } = JSON.parse(readText(realFiles, path) ?? '{}') as {
+    const { primary, hives, sources } = JSON.parse(readText(realFiles, path) ?? '{}') as {
       readonly primary?: { readonly is?: unknown };
       readonly hives?: readonly { readonly name?: unknown }[];
+      readonly sources?: readonly { readonly name?: unknown }[];
     };
-    const names = Array.isArray(hives) ? hives.flatMap(({ name }) => (typeof name === 'string' ? name : [])) : [];
+    const names = [hives, sources].flatMap((list) =>
+      Array.isArray(list) ? list.flatMap(({ name }) => (typeof name === 'string' ? name : [])) : [],
+    );
     return { primary: primary === undefined || primary.is === 'local' ? 'local' : 'other', hives: names };
   } catch {
     return { primary: 'local', hives: [] }; // no settings yet: there is only the local hive

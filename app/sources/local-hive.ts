@@ -1,7 +1,7 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { LOCAL_PREFIX, type PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { listReservedPrefixes, type SourceSettings } from '../../core/sources/derived.ts';
+import { listReservedIds, type SourceSettings } from '../../core/sources/derived.ts';
 import { createKijitoSource, type HiveClient, toKijitoPersona } from '../../core/sources/index.ts';
 import type { WatchedHive } from '../../core/sources/module.ts';
 
@@ -13,7 +13,7 @@ const LOCAL = 'local';
  */
 export function openLocal(local: LocalHive, settings: SourceSettings, clock: Clock): WatchedHive {
   const prefix = settings.primary?.is === 'local' ? '' : LOCAL_PREFIX;
-  const members = { is: 'directory', prefix, reserved: listReservedPrefixes(settings) } as const;
+  const members = { is: 'directory', prefix, reserved: listReservedIds(settings) } as const;
   const client: HiveClient = {
     personas: async () => local.personas().map(({ name }) => name),
     window: local.window,

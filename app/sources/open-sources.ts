@@ -5,7 +5,7 @@ import type { Supervisor } from '../../core/services/index.ts';
 import {
   findPrimaryHive,
   findSourcePlaces,
-  listReservedPrefixes,
+  listReservedIds,
   type Primary,
   SECRET_VARIABLES,
   SOURCE_LIST,
@@ -158,7 +158,7 @@ function toEnvironment(settings: Settings, machine: Machine, secrets: readonly s
   const { disk, clock, log, stop } = machine;
   return {
     env: hideSecrets(machine, secrets).env,
-    ...{ disk, clock, log, stop, version: readVersion(), reservedPrefixes: listReservedPrefixes(settings) },
+    ...{ disk, clock, log, stop, version: readVersion(), reservedIds: listReservedIds(settings) },
   };
 }
 

@@ -7,6 +7,15 @@ export type PersonaId = string;
  */
 export type SourceId = string;
 
+/** The ids of the personas of one source: all that begin with a prefix, or those of a form, in lower case. */
+export type OwnIds = string | RegExp;
+
+/** Returns whether a source with these ids makes this one, in any spelling. */
+export function isOwnId(ids: OwnIds, id: string): boolean {
+  const folded = id.toLowerCase();
+  return typeof ids === 'string' ? folded.startsWith(ids) : ids.test(folded);
+}
+
 /** How ids of personas of the local hive begin, where another hive is the primary one. */
 export const LOCAL_PREFIX = 'local-';
 

@@ -20,7 +20,15 @@ export {
   toHealthLabel,
   UNKNOWN,
 } from './health.ts';
-export { foldName, isSameName, LOCAL_PREFIX, type PersonaId, type SourceId } from './ids.ts';
+export {
+  foldName,
+  isOwnId,
+  isSameName,
+  LOCAL_PREFIX,
+  type OwnIds,
+  type PersonaId,
+  type SourceId,
+} from './ids.ts';
 export { formatIso, type Instant, parseIso, parseTimestamp } from './instant.ts';
 export { checkJson, findStringEnd, JSON_LIMITS, type JsonLimits, JsonRefusal, LARGE_JSON, parseJson } from './json.ts';
 export {

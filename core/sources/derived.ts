@@ -1,4 +1,4 @@
-import { LOCAL_PREFIX } from '../model/index.ts';
+import { LOCAL_PREFIX, type OwnIds } from '../model/index.ts';
 import type {
   SettingProblem,
   SettingsRules,
@@ -31,8 +31,8 @@ export const SOURCE_LIST: readonly AnySource[] = Object.values(SOURCES);
 /** How the ids of personas of each source begin, where its hives do not give the prefix. */
 export const SOURCE_PREFIXES: readonly string[] = SOURCE_LIST.flatMap(({ prefix }) => prefix ?? []);
 
-/** Prefixes that no bare name of a hive may have: of the local hive, and of each source. */
-export const RESERVED_PREFIXES: readonly string[] = [LOCAL_PREFIX, ...SOURCE_PREFIXES];
+/** The ids that sources make of their own. */
+export const SOURCE_IDS: readonly OwnIds[] = SOURCE_LIST.flatMap(({ prefix, ids }) => ids ?? prefix ?? []);
 
 /** The relay pushes under this name. */
 const RELAY_NAME = 'nats';
@@ -63,9 +63,9 @@ export function checkSourceSettings(
   return SOURCE_LIST.flatMap((source) => source.checkSettings?.(settings, rules) ?? []);
 }
 
-/** Prefixes that no bare name of a hive may have, those that the settings give to hives included. */
-export function listReservedPrefixes(settings: Partial<SourceSettings>): readonly string[] {
-  return [...RESERVED_PREFIXES, ...SOURCE_LIST.flatMap((source) => source.listPrefixes?.(settings) ?? [])];
+/** Ids that no bare name of a hive may have: of the local hive, of each source, and of what the settings name. */
+export function listReservedIds(settings: Partial<SourceSettings>): readonly OwnIds[] {
+  return [LOCAL_PREFIX, ...SOURCE_IDS, ...SOURCE_LIST.flatMap((source) => source.listPrefixes?.(settings) ?? [])];
 }
 
 /** The addresses that the settings have sources send requests to. */

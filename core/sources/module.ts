@@ -1,6 +1,6 @@
 import type { Fact } from '../board/index.ts';
 import type { Command, CommandEntry, Io } from '../command/index.ts';
-import type { AgentState, PersonaId, SourceId } from '../model/index.ts';
+import type { AgentState, OwnIds, PersonaId, SourceId } from '../model/index.ts';
 import type { Clock, Log, Random } from '../ports/index.ts';
 import type { Service } from '../services/index.ts';
 import type { Disk } from '../state/index.ts';
@@ -17,6 +17,11 @@ export interface SourceModule<S extends object> {
   readonly name: string;
   /** What the ids of its personas begin with, `NAME-`; null when its hives give the prefix. */
   readonly prefix: string | null;
+  /**
+   * What its ids look like, in lower case, where its prefix is one that people give to personas too. Names of another form stay free.
+   * Absent: all ids with the prefix are its own.
+   */
+  readonly ids?: RegExp;
   /** One line for the table of sources in the docs. */
   readonly summary: string;
   /** A JSON Schema for each of its settings. One with a `default` is never absent. */
@@ -159,8 +164,8 @@ export interface SourceEnvironment {
   readonly log: Log;
   /** Hivebar's own version. */
   readonly version: string;
-  /** Prefixes of persona ids that belong to other sources. */
-  readonly reservedPrefixes: readonly string[];
+  /** Persona ids that belong to other sources. */
+  readonly reservedIds: readonly OwnIds[];
   /** Aborts when Hivebar ends. */
   readonly stop: AbortSignal;
 }

@@ -19,7 +19,7 @@ function createHost(home: Scratch, envText: string): SourceEnvironment & { reado
   home.write('server.env', envText);
   return {
     ...{ env: {}, disk: createRealDisk(silentLog), clock: realClock, log: silentLog, version: '0.0.0-test' },
-    ...{ reservedPrefixes: [], stop: never, setting: { is: 'auto', envFile: home.at('server.env') } },
+    ...{ reservedIds: [], stop: never, setting: { is: 'auto', envFile: home.at('server.env') } },
   };
 }
 

@@ -46,7 +46,7 @@ test('claude: the places it looks at are the config directories, with how many s
   store.addSession('aaaaaaaa', stat);
   const host = {
     ...{ env: { CLAUDE_CONFIG_DIR: store.root }, disk: createRealDisk(silentLog), clock: realClock, log: silentLog },
-    ...{ version: '0', reservedPrefixes: [], stop: never },
+    ...{ version: '0', reservedIds: [], stop: never },
   };
   const place = { what: 'Claude Code sessions', where: store.root, found: '0 sessions' };
   assert.deepEqual(findClaudePlaces({ claude: { is: 'auto' } }, host), [place]);

@@ -5,6 +5,7 @@ import { CLAUDE, CLAUDE_PREFIX, CLAUDE_SETTINGS, type ClaudeSettings } from './s
 export const claude = {
   name: CLAUDE,
   prefix: CLAUDE_PREFIX,
+  ids: /^claude-[\da-f]{8}(?:-|$)/,
   summary: 'the sessions of Claude Code, and the mail of its teams',
   settings: CLAUDE_SETTINGS,
   texts: {

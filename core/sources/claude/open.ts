@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
+import { waitUntil } from '../../services/index.ts';
 import { findOwnHome, findWorkFolder } from '../../state/index.ts';
 import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { createConfigDirectory, type LiveSession } from './directory.ts';
@@ -38,6 +39,9 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
         holdMs: null,
         kind: 'disk',
         deliversBacklog: false,
+        ...(claude.directories === undefined
+          ? { appears: (signal: AbortSignal) => waitForDirectory(directories, host, signal) }
+          : {}),
       },
     ],
     findSessions(persona): readonly NativeSession[] {
@@ -55,6 +59,26 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
     },
     [Symbol.asyncDispose]: () => source[Symbol.asyncDispose]() as Promise<void>,
   };
+}
+
+const APPEARS_EVERY_MS = 10_000;
+
+/** A machine without Claude Code has none on its board. A directory that cannot be looked at counts, so that its fault is shown. */
+async function waitForDirectory(
+  directories: readonly string[],
+  { disk, clock }: Pick<SourceHost, 'disk' | 'clock'>,
+  signal: AbortSignal,
+): Promise<'there' | 'came'> {
+  const isThere = (): boolean => {
+    try {
+      return directories.some((path) => disk.files.lstat(path) !== null);
+    } catch {
+      return true;
+    }
+  };
+  if (isThere()) return 'there';
+  await waitUntil(isThere, APPEARS_EVERY_MS, clock, signal);
+  return 'came';
 }
 
 /**

@@ -70,7 +70,7 @@ export function listRoster(
       const isAlive = lead !== null && lead.goneAt === null && team.goneAt === null;
       const base = { directory, session: lead, isSession: false };
       const boxes = new Map(team.boxes);
-      const prefix = leadSessionId.slice(0, 8);
+      const prefix = toShortId(leadSessionId);
       const addBox = (name: string, label: string, box: TeamInbox | null, member: TeamMember | null): void => {
         const key = JSON.stringify([root, team.name, name]);
         const isLeaving = addresses.has(key) && (team.goneAt !== null || lead?.goneAt != null);
@@ -98,7 +98,7 @@ export function listRoster(
       const boxes = boxesOfLead.get(id) ?? [];
       const logs = [session.waits, session.mail, ...boxes.map(({ log }) => log)];
       const label = formatSessionLabel(session);
-      add(JSON.stringify([root, id]), id.slice(0, 8), {
+      add(JSON.stringify([root, id]), toShortId(id), {
         ...{ label, directory, session, isSession: true, boxes, member: null, logs },
       });
     }
@@ -113,5 +113,9 @@ const hasUnread = ({ log }: TeamInbox): boolean => [...log.entries.values()].som
 function formatSessionLabel({ file: { name, cwd, sessionId } }: LiveSession): string {
   return `${cleanLabel(name ?? sessionId.slice(0, 8))} · ${cleanLabel(toFolder(cwd))}`;
 }
+
+/** Eight hex digits: the first of a session id, which is a UUID, else of its hash. */
+const toShortId = (sessionId: string): string =>
+  /^[\da-f]{8}/.test(sessionId) ? sessionId.slice(0, 8) : toHash(sessionId).slice(0, 8);
 
 export const toPersonaId = (address: string): PersonaId => `${CLAUDE_PREFIX}${address}`;

@@ -5,6 +5,7 @@ import { CODEX, CODEX_PREFIX, CODEX_SETTINGS, type CodexSettings } from './setti
 export const codex = {
   name: CODEX,
   prefix: CODEX_PREFIX,
+  ids: /^codex-(?:[\da-f]{12}$|[\da-f]{8}-)/,
   summary: 'the messages that Codex queues for its threads',
   settings: CODEX_SETTINGS,
   texts: { 'no-reader': 'nobody runs this thread, so its queue waits', 'not-run': 'nobody runs this thread' },

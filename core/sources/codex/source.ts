@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { type AgentState, exactly, Fault, type PersonaId, UNKNOWN } from '../../model/index.ts';
 import { every } from '../../services/index.ts';
@@ -34,6 +35,9 @@ const GATHER_MS = 250;
 const SWEEP_MS = 10_000;
 /** How many characters of the end of its thread id the id of a persona has. Ids of threads begin with the time. */
 const ID_CHARS = 12;
+/** A thread is a UUID. What is none gets an id of the same form, because names of another form belong to people. */
+const ID_END = /^[\da-f]{12}$/;
+const UUID_START = /^[\da-f]{8}-/;
 const LOCKS = 'thread-writer-locks';
 
 const NOTHING: readonly SetItem[] = [];
@@ -76,10 +80,13 @@ export function createCodexSource(options: CodexOptions): CodexSource {
   let wakes: ((address: string) => void) | null = null;
 
   function named(thread: string): Persona {
-    const short = thread.slice(-ID_CHARS);
+    const end = thread.slice(-ID_CHARS);
+    const digest = hash('sha256', thread).slice(0, ID_CHARS);
+    const short = ID_END.test(end) ? end : digest;
     const owner = owners.get(short) ?? thread;
     owners.set(short, owner);
-    const id = `${CODEX_PREFIX}${owner === thread ? short : thread}`;
+    const own = UUID_START.test(thread) ? thread : digest;
+    const id = `${CODEX_PREFIX}${owner === thread ? short : own}`;
     return { id, address: thread, label: threads.get(thread)?.info?.label ?? thread };
   }
 

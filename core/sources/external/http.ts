@@ -17,7 +17,7 @@ interface HttpTransportOptions {
   readonly onNoLines: () => void;
 }
 
-type HttpHost = Pick<SourceHost, 'clock' | 'log' | 'version' | 'contentChars' | 'holdSeconds' | 'reservedPrefixes'>;
+type HttpHost = Pick<SourceHost, 'clock' | 'log' | 'version' | 'contentChars' | 'holdSeconds' | 'reservedIds'>;
 
 /** A server that answers `GET URL/hivebar` with lines. */
 export function createHttpTransport(options: HttpTransportOptions): Transport {
@@ -56,13 +56,13 @@ function createClient(name: string, url: string, version: string): HttpClient {
 
 /** A server that speaks the Kijito inbox contract, under the name of this source. */
 export function createNamedHive(name: string, url: string, host: HttpHost): WatchedHive {
-  const { clock, log, version, contentChars, holdSeconds, reservedPrefixes } = host;
+  const { clock, log, version, contentChars, holdSeconds, reservedIds } = host;
   const scope = { is: 'source', key: name } as const;
   const hive = parseHiveUrl(url, scope);
   const holdMs = holdSeconds === 0 ? null : holdSeconds * 1000;
   const members = {
     ...({ is: 'directory', prefix: `${name}-` } as const),
-    reserved: reservedPrefixes.filter((prefix) => prefix !== `${name}-`),
+    reserved: reservedIds.filter((ids) => ids !== `${name}-`),
   };
   const fetcher = createHttpClient({
     ...{ url, policy: AS_WRITTEN, scope, userAgent: `hivebar/${version}`, credential: null },

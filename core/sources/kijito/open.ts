@@ -1,4 +1,4 @@
-import type { Scope } from '../../model/index.ts';
+import type { OwnIds, Scope } from '../../model/index.ts';
 import {
   AS_WRITTEN,
   type Credentials,
@@ -17,7 +17,7 @@ const PROBE_MS = 1000;
 
 /** Finds the Kijito daemon of this machine. Null when nothing answers as a hive does. */
 export async function findPrimary(host: SourceEnvironment): Promise<PrimarySetting | null> {
-  const members = toDirectory('', host.reservedPrefixes);
+  const members = toDirectory('', host.reservedIds);
   const remote = { id: 'probe', base: KIJITO_ADDRESS, members, credential: null, proxy: undefined };
   const { source } = createKijitoHive(remote, { holdMs: null, contentChars: null, deadlineMs: PROBE_MS }, host);
   try {
@@ -46,7 +46,7 @@ export function openKijito(
   { primary, hives, tokenFile: primaryTokenFile }: KijitoSettings,
   host: SourceHost,
 ): WatchedSource {
-  const { reservedPrefixes: reserved, holdSeconds, contentChars } = host;
+  const { reservedIds: reserved, holdSeconds, contentChars } = host;
   const rules = { holdMs: holdSeconds === 0 ? null : holdSeconds * 1000, contentChars };
   const watched = hives.map(({ name: id, base, tokenFile, proxy }) => {
     const credential = tokenFile === undefined ? null : createTokenCredentials(id, tokenFile, host);
@@ -128,7 +128,7 @@ function createKijitoHive(
   };
 }
 
-const toDirectory = (prefix: string, reserved: readonly string[]): HiveDirectory => ({
+const toDirectory = (prefix: string, reserved: readonly OwnIds[]): HiveDirectory => ({
   is: 'directory',
   prefix,
   reserved,

@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import { AGENT_STATE_NOT_REPORTED, Fault, type PersonaId, type SourceId } from '../../model/index.ts';
+import {
+  AGENT_STATE_NOT_REPORTED,
+  Fault,
+  isOwnId,
+  type OwnIds,
+  type PersonaId,
+  type SourceId,
+} from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import type { DirectoryMember, PendingCountsReader, Persona, PersonaDirectory, PollResult, Source } from '../source.ts';
 import type { HiveClient, HiveWindow } from './client.ts';
@@ -18,8 +25,8 @@ export type Members =
       readonly is: 'directory';
       /** Added in front of each name; empty for the primary hive. */
       readonly prefix: string;
-      /** Prefixes of other sources. A bare name must not begin with one. */
-      readonly reserved: readonly string[];
+      /** The ids of other sources, which no bare name may have. */
+      readonly reserved: readonly OwnIds[];
     }
   | { readonly is: 'single'; readonly persona: Persona };
 
@@ -97,12 +104,12 @@ function createPendingCountsReader(
 }
 
 /**
- * The id of a persona: `prefix` and the name. A bare name that begins with a prefix `reserved` for other sources gets a hash, so
+ * The id of a persona: `prefix` and the name. A bare name that is an id of another source gets a hash, so
  * that no hive can pass its persona off as another source's.
  */
-function toPersonaId(address: string, prefix: string, reserved: readonly string[]): PersonaId {
+function toPersonaId(address: string, prefix: string, reserved: readonly OwnIds[]): PersonaId {
   if (prefix !== '') return prefix + address;
-  if (!reserved.some((other) => address.toLowerCase().startsWith(other))) return address;
+  if (!reserved.some((ids) => isOwnId(ids, address))) return address;
   return `${address}~${hash('sha256', address).slice(0, 6)}`;
 }
 
