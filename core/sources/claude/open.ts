@@ -73,7 +73,7 @@ async function waitForDirectory(
     try {
       return directories.some((path) => disk.files.lstat(path) !== null);
     } catch {
-      return true;
+      return true; // the first poll says why
     }
   };
   if (isThere()) return 'there';
