@@ -182,6 +182,24 @@ describe('sources outside of Hivebar', () => {
     assert.equal(existsSync(place.at('ran')), false);
   });
 
+  test('given acts, a person marks mail as read and replies through it; without acts nobody does', async () => {
+    const source = createLineSource(place, 'acts', { lines: [unread('ada', 'a'), unread('ada', 'b')] });
+    await add('acts', '--yes', '--acts', '--', ...source.argv);
+    await tray.persona('acts-ada', ({ unread: count, canMarkRead }) => count === 2 && canMarkRead);
+    await until('its events', () => home.mail('acts-ada').length === 2);
+    await tray.post('/api/v1/actions/read', { persona: 'acts-ada', id: 2 });
+    await tray.post('/api/v1/actions/source-reply', { persona: 'acts-ada', text: 'Yes' });
+    const listActs = () => source.heard.filter(({ op }) => op === 'act').map(({ op: _, id: _id, ...act }) => act);
+    await until('both', () => listActs().length === 2);
+    assert.deepEqual(listActs(), [
+      { act: 'markRead', persona: 'ada', keys: ['b'] },
+      { act: 'reply', persona: 'ada', text: 'Yes' },
+    ]);
+    await assert.rejects(tray.post('/api/v1/actions/source-reply', { persona: 'ext-ada', text: 'Yes' }), /may not act/);
+    assert.equal((await tray.persona('ext-ada')).canMarkRead, false);
+    await home.run(['source', 'remove', 'acts']);
+  });
+
   test('external 8: it sees no token, works in a private folder, and a program that everybody may write is refused', async () => {
     const source = createLineSource(place, 'env', { lines: [unread('ada', 'a')] });
     await add('env', '--yes', '--env', 'OWN=yes', '--', ...source.argv);

@@ -23,7 +23,12 @@ export interface LineSource {
   /** What it does from the next poll on. */
   set(script: LineScript): void;
   /** Every line that Hivebar sent to it, of all its runs. */
-  readonly heard: readonly { readonly op: string; readonly cursor?: string | null; readonly persona?: string }[];
+  readonly heard: readonly {
+    readonly op: string;
+    readonly id?: number;
+    readonly cursor?: string | null;
+    readonly persona?: string;
+  }[];
   /** How it was started last; null when it never was. */
   readonly started: { readonly env: Readonly<Record<string, string>>; readonly cwd: string } | null;
 }

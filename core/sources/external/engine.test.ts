@@ -50,12 +50,17 @@ function toPage({ lines = [], cursor = null, full = true, more = false }: Page):
 }
 
 /** A source without a program: an engine over answers that the test gives, on a clock that stands still. */
-async function open(clock: FakeClock, first: Answer, store: Store = createStore()): Promise<Rig> {
+async function open(
+  clock: FakeClock,
+  first: Answer,
+  store: Store = createStore(),
+  readMemory: () => number | null = () => null,
+): Promise<Rig> {
   let answer = first;
   let listener: TransportListener | null = null;
   const polledFrom: (string | null)[] = [];
   const transport: Transport = {
-    ...{ isCheap: false, pid: null },
+    ...{ isCheap: false, pid: 4711 },
     start: async () => ({ kind: 'my-mail', label: 'My mail', can: [] }),
     async poll(cursor, withinMs, signal): Promise<TransportOutcome> {
       polledFrom.push(cursor);
@@ -76,7 +81,7 @@ async function open(clock: FakeClock, first: Answer, store: Store = createStore(
       listener = heard;
       return transport;
     },
-    readMemory: () => null,
+    readMemory,
     draw: () => 0.5,
     positions: {
       read: () => store.position,
@@ -174,6 +179,41 @@ test('external 10: what a full result leaves out is gone, and what another one l
   rig.answer = () => ({ lines: [item('b', 'read'), item('old', 'read')], full: false });
   await clock.advance(30_000);
   assert.deepEqual(listEvents(store.delivered), ['new 1', 'new 2', 'gone 1', 'read 2']);
+});
+
+test('given a program that holds more than 256 MiB for 30 s, it is ended and says memory', async () => {
+  const clock = fakeClock();
+  let bytes = 300 * 1024 * 1024;
+  const rig = await open(
+    clock,
+    () => ({ lines: [item('a')] }),
+    createStore(),
+    () => bytes,
+  );
+  await using _source = rig.source;
+  await clock.advance(25_000);
+  bytes = 1024;
+  await clock.advance(10_000);
+  bytes = 300 * 1024 * 1024;
+  await clock.advance(29_000);
+  assert.equal(rig.engine.report().state, 'up', 'not for 30 s in a row');
+  await clock.advance(25_000);
+  const { state, why } = rig.engine.report();
+  assert.equal(state, 'stopped');
+  assert.match(why ?? '', /memory: it held 300 MiB for 30 s, over 256/);
+});
+
+test('given more than 1,000 personas, nothing of the answer counts and it says too many', async () => {
+  const clock = fakeClock();
+  const rig = await open(clock, () => ({ lines: [item('a')] }));
+  await using _source = rig.source;
+  await clock.advance(100);
+  const lines = Array.from({ length: 1000 }, (_, n) => ({ op: 'persona', persona: `p${n}` }));
+  rig.answer = () => ({ lines });
+  await clock.advance(31_000);
+  const { state, why, personas } = rig.engine.report();
+  assert.deepEqual([state, personas], ['stopped', 1]);
+  assert.match(why ?? '', /too many: it has more than 1000 personas/);
 });
 
 test('given hints, polls follow at most once per second', async () => {
