@@ -174,7 +174,7 @@ export function createExecTransport(options: ExecOptions): ExecTransport {
           listener.diagnose('it says ready again');
           return;
         }
-        phase.done.resolve(line);
+        hearReady(phase.done, line);
         return;
       case 'changed':
         lastHint = text;
@@ -194,6 +194,12 @@ export function createExecTransport(options: ExecOptions): ExecTransport {
       default:
         hearData(line);
     }
+  }
+
+  /** What follows in the same bytes is unasked already. */
+  function hearReady(ready: PromiseWithResolvers<ReadyLine>, line: ReadyLine): void {
+    phase = IDLE;
+    ready.resolve(line);
   }
 
   function hearDone(line: DoneLine): void {
