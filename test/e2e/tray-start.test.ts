@@ -156,7 +156,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       await using tray = await home.start(QUIET);
       assert.equal((await home.run(['poll'])).code, 0);
       assert.equal((await tray.stop()).code, 0);
-      assert.deepEqual(readdirSync(home.at('run')), ['hivebar.json.lock']);
+      assert.deepEqual(filesUnder(home.at('run')), ['hivebar.json.lock']);
     });
   });
 
@@ -174,7 +174,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       } finally {
         other.close();
       }
-      assert.deepEqual(readdirSync(home.at('run')), ['hivebar.json.lock']);
+      assert.deepEqual(filesUnder(home.at('run')), ['hivebar.json.lock']);
       await using tray = await home.start(QUIET);
       assert.notEqual(tray.port, port);
     });
@@ -241,7 +241,7 @@ describe('the tray process', { concurrency: 4 }, () => {
       assert.ok(stderr.startsWith(`hivebar run: ${path}:1:2: `), stderr);
       assert.match(stderr, /^[^\n]*prot[^\n]*\n$/);
       assert.equal(readFileSync(path, 'utf8'), '{"prot": 7475}');
-      assert.deepEqual(readdirSync(home.at('run')), ['hivebar.json.lock']);
+      assert.deepEqual(filesUnder(home.at('run')), ['hivebar.json.lock']);
     });
 
     test('S9 S19: without display and bus: one line each for tray and notifications, also after 50 mails; all else runs', async () => {
