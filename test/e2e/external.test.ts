@@ -72,10 +72,10 @@ describe('sources outside of Hivebar', () => {
     const source = createLineSource(place, 'killed', { lines: [unread('ada', 'a')], done: { cursor: 'c1' } });
     await add('killed', '--yes', '--', ...source.argv);
     await until('its event', () => home.mail('killed-ada').length === 1);
-    source.set({ done: { cursor: 'c2', full: false } });
     const { pid } = await show('killed');
     await sleep(500); // the cursor is saved after the event
     process.kill(pid, 'SIGKILL');
+    source.set({ done: { cursor: 'c2', full: false } });
     const listHellos = () => source.heard.filter(({ op }) => op === 'hello');
     await until('it is started again', () => listHellos().length === 2);
     assert.equal(listHellos()[1]?.cursor, 'c1');
@@ -103,7 +103,8 @@ describe('sources outside of Hivebar', () => {
       const down = await tray.persona('flood-ada', ({ state }) => state === 'DOWN');
       assert.equal(down.unread, 1);
       assert.match(down.reason ?? '', /flood: schema: /);
-      assert.ok(readRss() - before < 20, `grew by ${readRss() - before} MiB`);
+      // 1 GiB that was kept would not be given back. A collection that is due may be late.
+      await until('it has not grown by 20 MiB', () => readRss() - before < 20);
       const began = performance.now();
       await tray.post('/api/v1/actions/poll', { persona: 'calm-ada' });
       await tray.until('it is polled', ({ personas }) =>
