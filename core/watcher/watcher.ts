@@ -94,6 +94,8 @@ class InboxWatcher implements Watcher {
   #lastSaved: SavedState;
   /** The sink stored the last state that it was given. */
   #hasSaved = true;
+  /** How many reports of the agent wait for their turn. */
+  #reports = 0;
   #refusals = 0;
   #retryAt: number | null = null;
   #walkAt: number | null = null;
@@ -196,8 +198,13 @@ class InboxWatcher implements Watcher {
   hearAgent(state: AgentState, abort: AbortSignal): Promise<void> | null {
     const { agent, wait } = this.#state;
     const isAboutWaits = state.is === 'waiting' || wait !== null || agent?.state.is === 'waiting';
-    if (!isAboutWaits && this.#waiting === 0) return null;
-    return this.#advance({ at: this.#needs.clock.now(), is: 'agent', state, isHeld: false }, abort);
+    // What is quiet must not queue behind a poll: a persona that is gone leaves only when nothing is left to deliver.
+    if (!isAboutWaits && this.#reports === 0) return null;
+    this.#reports += 1;
+    const done = this.#advance({ at: this.#needs.clock.now(), is: 'agent', state, isHeld: false }, abort);
+    return done.finally(() => {
+      this.#reports -= 1;
+    });
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
