@@ -192,6 +192,7 @@ function holdLock(watcher: Watcher, lock: Lock): Watcher {
     beat: (abort) => watcher.beat(abort),
     deliverAlarm: (alarm, abort) => watcher.deliverAlarm(alarm, abort),
     hearAgent: (state, abort) => watcher.hearAgent(state, abort),
+    settle: () => watcher.settle(),
     get state() {
       return watcher.state;
     },

@@ -35,6 +35,23 @@ describe('who is not in the source any more', () => {
     assert.ok(facts.some(({ is }) => is === 'left'));
   });
 
+  test('hears what came to its end while its last mail was delivered, and is let go', async (t) => {
+    const { since, clock, world, facts, watchers } = await roundsRig(t, { tracks: true });
+    const { signal } = new AbortController();
+    world.take = (_, names) => {
+      const hear = (): void => void watchers[0]?.hearAgent({ is: 'waiting', why: 'permission' }, signal);
+      if (names.includes('new 1')) queueMicrotask(hear); // the board says it a moment later
+      return { is: 'all' };
+    };
+    world.mail.set('ada', 1);
+    world.gone.add('ada');
+    since();
+    world.hint('ada');
+    await clock.advance(0);
+    assert.deepEqual(since(), ['look ada', 'ada new 1', 'ada waiting', 'close ada']);
+    assert.ok(facts.some(({ is }) => is === 'left'));
+  });
+
   test('goes without a word when it cannot be looked at', async (t) => {
     const { since, clock, world, facts } = await roundsRig(t, { tracks: true });
     world.faults.set('ada', fault('garden'));

@@ -75,6 +75,8 @@ export interface Watcher extends AsyncDisposable {
   readonly walkAt: number | null;
   /** Some events of the last poll are with the sink, or go there next. */
   readonly isDelivering: boolean;
+  /** Resolves when nothing waits for the sink any more, at once when nothing does. Never rejects. */
+  settle(): Promise<void>;
 }
 
 interface LastCounts {
@@ -94,8 +96,6 @@ class InboxWatcher implements Watcher {
   #lastSaved: SavedState;
   /** The sink stored the last state that it was given. */
   #hasSaved = true;
-  /** How many reports of the agent wait for their turn. */
-  #reports = 0;
   #refusals = 0;
   #retryAt: number | null = null;
   #walkAt: number | null = null;
@@ -198,13 +198,12 @@ class InboxWatcher implements Watcher {
   hearAgent(state: AgentState, abort: AbortSignal): Promise<void> | null {
     const { agent, wait } = this.#state;
     const isAboutWaits = state.is === 'waiting' || wait !== null || agent?.state.is === 'waiting';
-    // What is quiet must not queue behind a poll: a persona that is gone leaves only when nothing is left to deliver.
-    if (!isAboutWaits && this.#reports === 0) return null;
-    this.#reports += 1;
-    const done = this.#advance({ at: this.#needs.clock.now(), is: 'agent', state, isHeld: false }, abort);
-    return done.finally(() => {
-      this.#reports -= 1;
-    });
+    if (!isAboutWaits && this.#waiting === 0) return null;
+    return this.#advance({ at: this.#needs.clock.now(), is: 'agent', state, isHeld: false }, abort);
+  }
+
+  async settle(): Promise<void> {
+    while (this.#turn !== null) await this.#turn;
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {

@@ -217,7 +217,7 @@ export async function roundsRig(t: TestContext, setting: RoundsSetting = {}) {
     await ended.catch(() => {}); // a test of its failure has seen it
     assert.equal(clock.waiting, 0, 'timers left at the end');
   });
-  return { clock, world, rounds, stop, since, ended, start, facts, openWatcher };
+  return { clock, world, rounds, stop, since, ended, start, facts, watchers, openWatcher };
 }
 
 export const filterPolls = (seen: readonly string[]) => seen.filter((words) => words.startsWith('look'));
