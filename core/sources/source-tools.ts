@@ -28,6 +28,36 @@ export function createTimers(clock: Clock): Timers {
   };
 }
 
+/** A reading that its callers share. */
+interface SharedReading<T> {
+  /** Reads. Whoever asks before a reading begins shares it; one that runs may miss what came since, so the next one counts. */
+  read(): Promise<T>;
+  /** Resolves when nothing is read any more. Never rejects. */
+  settle(): Promise<void>;
+}
+
+export function shareReading<T>(readNow: () => Promise<T>): SharedReading<T> {
+  let next: Promise<T> | null = null;
+  let running: Promise<unknown> = Promise.resolve();
+  return {
+    read() {
+      next ??= running
+        .catch(() => {}) // its own caller hears of it
+        .then(() => {
+          next = null;
+          const reading = readNow();
+          running = reading;
+          return reading;
+        });
+      return next;
+    },
+    async settle() {
+      await next?.catch(() => {});
+      await running.catch(() => {});
+    },
+  };
+}
+
 /** Removes what would break a spawn or a file write later: lone surrogates and NUL (Kijito contract, trap 8). */
 export function sanitizeText(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();

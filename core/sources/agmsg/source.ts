@@ -12,7 +12,15 @@ import { every } from '../../services/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { SourceHost } from '../module.ts';
 import type { Checkpoint, PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
-import { chooseEpoch, createDefectLog, createTimers, cut, NO_EPOCH, toReadOnlyFiles } from '../source-tools.ts';
+import {
+  chooseEpoch,
+  createDefectLog,
+  createTimers,
+  cut,
+  NO_EPOCH,
+  shareReading,
+  toReadOnlyFiles,
+} from '../source-tools.ts';
 import {
   type Agent,
   type AgmsgTeam,
@@ -105,23 +113,12 @@ export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
   let watchedStores: readonly AgmsgStore[] = [];
   let teamsStamp = '-';
   let wasRead = false;
-  let next: Promise<void> | null = null;
-  let running: Promise<void> = Promise.resolve();
+  /** Reads what changed. */
+  const { read: refresh, settle } = shareReading(readNow);
   let pending: ReadonlyMap<string, UnreadCounts> | null = null;
   let lastTrouble = '';
   let wakes: ((address: string) => void) | null = null;
   let follow: (() => void) | null = null;
-
-  /** Reads what changed. Everybody who asks before a reading begins shares it. */
-  function refresh(): Promise<void> {
-    next ??= (async () => {
-      await running.catch(() => {}); // its own caller hears of it
-      next = null;
-      running = readNow();
-      await running;
-    })();
-    return next;
-  }
 
   async function readNow(): Promise<void> {
     const before = members;
@@ -416,8 +413,7 @@ export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await next?.catch(() => {}); // its own caller hears of it
-      await running.catch(() => {});
+      await settle();
     },
   };
 }

@@ -6,7 +6,7 @@ import { getErrno, isFlocked } from '../../state/index.ts';
 import { watchDirectories } from '../directories.node.ts';
 import type { SourceHost } from '../module.ts';
 import type { Checkpoint, PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
-import { chooseEpoch, createTimers, toReadOnlyFiles } from '../source-tools.ts';
+import { chooseEpoch, createTimers, shareReading, toReadOnlyFiles } from '../source-tools.ts';
 import { createQueueReader, NO_QUEUE, type Queue, THREAD_ID } from './queue.ts';
 import { CODEX, CODEX_PREFIX } from './settings.ts';
 import { readThreads, type ThreadInfo } from './threads.ts';
@@ -72,9 +72,8 @@ export function createCodexSource(options: CodexOptions): CodexSource {
   /** What was applied to `threads`. */
   let applied: Queue = NO_QUEUE;
   let wasRead = false;
-  /** The reading that has not begun yet; who asks meanwhile shares it. */
-  let next: Promise<void> | null = null;
-  let running: Promise<void> = Promise.resolve();
+  /** Reads what changed. */
+  const { read: refresh, settle } = shareReading(readNow);
   let pending: ReadonlyMap<string, UnreadCounts> | null = null;
   let lastTrouble = '';
   let wakes: ((address: string) => void) | null = null;
@@ -88,17 +87,6 @@ export function createCodexSource(options: CodexOptions): CodexSource {
     const own = UUID_START.test(thread) ? thread : digest;
     const id = `${CODEX_PREFIX}${owner === thread ? short : own}`;
     return { id, address: thread, label: threads.get(thread)?.info?.label ?? thread };
-  }
-
-  /** Reads what changed. Everybody who asks before a reading begins shares it. */
-  function refresh(): Promise<void> {
-    next ??= (async () => {
-      await running.catch(() => {}); // its own caller hears of it
-      next = null;
-      running = readNow();
-      await running;
-    })();
-    return next;
   }
 
   async function readNow(): Promise<void> {
@@ -302,8 +290,7 @@ export function createCodexSource(options: CodexOptions): CodexSource {
       };
     },
     [Symbol.asyncDispose]: async () => {
-      await next?.catch(() => {});
-      await running.catch(() => {});
+      await settle();
     },
   };
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Instant } from '../../../model/index.ts';
 import type { Clock, Stat } from '../../../ports/index.ts';
 import type { Disk } from '../../../state/index.ts';
+import { shareReading } from '../../source-tools.ts';
 import { type MetaRecord, SCHEMAS } from './record.ts';
 import { listNames, readOwners, readStat } from './small-file.ts';
 import { type Defect, isRecordName, type Listing, type NamedRecord, readRecordFile, toListing } from './store.ts';
@@ -43,8 +44,6 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
   /** The directory as it was read last; its stamp is null when there was none. */
   let known: { readonly stamp: StatStamp | null; readonly isStampProof: boolean } | null = null;
   let doubtAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<RecordListing> | null = null;
-  let next: Promise<RecordListing> | null = null;
 
   async function readAnew(): Promise<RecordListing> {
     const at = clock.now();
@@ -106,25 +105,8 @@ export function createRecordReader(disk: Disk, sessions: string, clock: Clock): 
     }
   }
 
-  function start(): Promise<RecordListing> {
-    reading = readAnew().finally(() => {
-      reading = null;
-    });
-    return reading;
-  }
-
   return {
-    refresh() {
-      if (reading === null) return start();
-      // The current read may miss changes since it began, so callers that come meanwhile share the next read.
-      next ??= reading
-        .catch(() => {})
-        .then(() => {
-          next = null;
-          return start();
-        });
-      return next;
-    },
+    refresh: shareReading(readAnew).read,
     doubt() {
       doubtAt = Number.NEGATIVE_INFINITY;
     },
