@@ -192,7 +192,7 @@ function holdLock(watcher: Watcher, lock: Lock): Watcher {
     beat: (abort) => watcher.beat(abort),
     deliverAlarm: (alarm, abort) => watcher.deliverAlarm(alarm, abort),
     hearAgent: (state, abort) => watcher.hearAgent(state, abort),
-    settle: () => watcher.settle(),
+    waitForAll: () => watcher.waitForAll(),
     get state() {
       return watcher.state;
     },

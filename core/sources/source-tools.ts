@@ -33,7 +33,7 @@ interface SharedReading<T> {
   /** Reads. Whoever asks before a reading begins shares it; one that runs may miss what came since, so the next one counts. */
   read(): Promise<T>;
   /** Resolves when nothing is read any more. Never rejects. */
-  settle(): Promise<void>;
+  waitForAll(): Promise<void>;
 }
 
 export function shareReading<T>(readNow: () => Promise<T>): SharedReading<T> {
@@ -51,7 +51,7 @@ export function shareReading<T>(readNow: () => Promise<T>): SharedReading<T> {
         });
       return next;
     },
-    async settle() {
+    async waitForAll() {
       await next?.catch(() => {});
       await running.catch(() => {});
     },

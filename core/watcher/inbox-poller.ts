@@ -177,7 +177,7 @@ export function createInboxPoller(
         if (!entry.healthy) course.failing();
         options.onPolled(entry.watcher, outcome);
         // An alarm or a report of its agent may be on its way, and no later poll comes for who is gone.
-        if (source.isGone?.(entry.watcher.persona) === true) await entry.watcher.settle();
+        if (source.isGone?.(entry.watcher.persona) === true) await entry.watcher.waitForAll();
         if (isOver(entry)) return leave(entry);
         retryLater(entry);
       } while (entry.again && !abort.aborted);

@@ -76,7 +76,7 @@ export interface Watcher extends AsyncDisposable {
   /** Some events of the last poll are with the sink, or go there next. */
   readonly isDelivering: boolean;
   /** Resolves when nothing waits for the sink any more, at once when nothing does. Never rejects. */
-  settle(): Promise<void>;
+  waitForAll(): Promise<void>;
 }
 
 interface LastCounts {
@@ -202,7 +202,7 @@ class InboxWatcher implements Watcher {
     return this.#advance({ at: this.#needs.clock.now(), is: 'agent', state, isHeld: false }, abort);
   }
 
-  async settle(): Promise<void> {
+  async waitForAll(): Promise<void> {
     while (this.#turn !== null) await this.#turn;
   }
 

@@ -114,7 +114,7 @@ export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
   let teamsStamp = '-';
   let wasRead = false;
   /** Reads what changed. */
-  const { read: refresh, settle } = shareReading(readNow);
+  const { read: refresh, waitForAll } = shareReading(readNow);
   let pending: ReadonlyMap<string, UnreadCounts> | null = null;
   let lastTrouble = '';
   let wakes: ((address: string) => void) | null = null;
@@ -413,7 +413,7 @@ export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await settle();
+      await waitForAll();
     },
   };
 }

@@ -73,7 +73,7 @@ export function createCodexSource(options: CodexOptions): CodexSource {
   let applied: Queue = NO_QUEUE;
   let wasRead = false;
   /** Reads what changed. */
-  const { read: refresh, settle } = shareReading(readNow);
+  const { read: refresh, waitForAll } = shareReading(readNow);
   let pending: ReadonlyMap<string, UnreadCounts> | null = null;
   let lastTrouble = '';
   let wakes: ((address: string) => void) | null = null;
@@ -290,7 +290,7 @@ export function createCodexSource(options: CodexOptions): CodexSource {
       };
     },
     [Symbol.asyncDispose]: async () => {
-      await settle();
+      await waitForAll();
     },
   };
 }
