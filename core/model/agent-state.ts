@@ -37,10 +37,10 @@ export interface AgentDetails {
 export type WaitReason = 'permission' | 'input' | 'decision' | 'dialog';
 
 /**
- * Who reports what an agent does. `poll`: the source of its inbox. `session`: the files of its agent program. `hook`: the hooks that
- * its agent program runs. `daemon`: its persona daemon.
+ * Who reports what an agent does. `poll`: the source of its inbox, which is its daemon for a persona daemon. `session`: the files of
+ * its agent program. `hook`: the hooks that its agent program runs.
  */
-export type AgentReporter = 'poll' | 'session' | 'hook' | 'daemon';
+export type AgentReporter = 'poll' | 'session' | 'hook';
 
 export const AGENT_STATE_NOT_REPORTED: AgentState = { is: 'unknown', why: 'not-reported' };
 
@@ -48,7 +48,7 @@ export const AGENT_STATE_NOT_REPORTED: AgentState = { is: 'unknown', why: 'not-r
 export type AgentReports = { readonly [Key in AgentReporter]?: AgentState };
 
 /** The closer to the agent, the better: its hooks run inside it, the source of its inbox may only see its mail. */
-const REPORTERS: readonly AgentReporter[] = ['hook', 'session', 'daemon', 'poll'];
+const REPORTERS: readonly AgentReporter[] = ['hook', 'session', 'poll'];
 
 /**
  * Decides which report counts (docs/contract/agent-state.md). A process that ended does nothing. An agent that waits for a person is
