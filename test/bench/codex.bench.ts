@@ -9,7 +9,7 @@ const THREADS = 100;
 const POLLS = 300;
 
 export const benches = [
-  goals([{ name: 'one look at a Codex queue of 10,000 rows, nothing changed', unit: 'ms', bar: 1 }], pollQueue),
+  goals([{ name: 'one poll of a Codex queue of 10,000 rows, nothing changed', unit: 'ms', bar: 1 }], pollQueue),
 ];
 
 /** What the source does each 10 s: the counts of all threads, and whether somebody runs them. The floor only opens and reads. */
