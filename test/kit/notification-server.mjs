@@ -6,6 +6,7 @@ import { startStandInDaemon } from './stand-in-notification-daemon.ts';
 
 const say = (call) => process.stdout.write(`${JSON.stringify(call)}\n`);
 const bus = await openSessionBus({ env: process.env, log: silentLog, clock: realClock });
-await startStandInDaemon(bus, ['body', 'actions'], { push: say });
+// Once the answer is on the bus, so that a test that ends this process then does not take the answer with it.
+await startStandInDaemon(bus, ['body', 'actions'], { push: (call) => setImmediate(say, call) });
 say({ member: 'ready', args: [] });
 process.stdin.resume();
