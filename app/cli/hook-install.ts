@@ -62,7 +62,7 @@ function selectHarnesses(
   if (used.length > 0) return used;
   const where = scope === 'user' ? 'by this user' : 'in this folder';
   throw toUsageFault(
-    new Error(`no agent program that Hivebar knows is used ${where}: use --harness claude or --harness codex`),
+    new Error(`no agent program that Hivebar knows is used ${where}: use --harness ${joinWithOr(HARNESSES)}`),
   );
 }
 

@@ -1,12 +1,13 @@
-import type { CommandSchema, ParsedValues } from '../../core/command/index.ts';
+import { type CommandSchema, joinWithOr, type ParsedValues } from '../../core/command/index.ts';
+import { HARNESS_NAMES } from '../../core/hooks/index.ts';
 
 /** The flags of the program that an agent program runs. It parses them itself, because it starts at every step of an agent. */
 export const HOOK_FLAGS = {
   harness: {
     type: 'string',
-    value: 'claude|codex',
-    completes: ['claude', 'codex'],
-    help: 'the agent program that runs the hook',
+    value: 'NAME',
+    completes: HARNESS_NAMES,
+    help: `the agent program that runs the hook: ${joinWithOr(HARNESS_NAMES)}`,
   },
   event: {
     type: 'string',
@@ -51,13 +52,13 @@ export const HOOK_FLAGS = {
 const SHARED = {
   harness: {
     type: 'string',
-    value: 'claude|codex',
-    completes: ['claude', 'codex'],
-    help: 'only this program (default: each one that has a settings folder)',
+    value: 'NAME',
+    completes: HARNESS_NAMES,
+    help: `only this program: ${joinWithOr(HARNESS_NAMES)} (default: each one that has a settings folder)`,
   },
   project: {
     type: 'boolean',
-    help: 'use the settings of this folder (.claude/settings.local.json, .codex/hooks.json)',
+    help: 'use the settings of this folder, such as .claude/settings.local.json or .codex/hooks.json',
   },
 } as const;
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { findHarnessModule } from '../../core/hooks/index.ts';
 import { findWorkFolder } from '../../core/state/index.ts';
 import { checkLiveness, type ProcessLiveness, type Session } from '../open/index.ts';
 
@@ -27,15 +28,12 @@ export function findRunnerLife(announced: Session['runner']): ProcessLiveness {
 
 type HarnessEnv = Readonly<Record<string, string | undefined>>;
 
-const HOMES: Readonly<Record<string, readonly [variable: string, folder: string]>> = {
-  claude: ['CLAUDE_CONFIG_DIR', '.claude'],
-  codex: ['CODEX_HOME', '.codex'],
-};
-
 /** Returns the folder in which a harness stores its sessions; null when it is unknown. */
 export function findHome(harness: string, env: HarnessEnv): string | null {
-  const [variable = '', folder = ''] = HOMES[harness] ?? [];
-  const home = env[variable] || (env.HOME && folder !== '' ? join(env.HOME, folder) : '');
+  const place = findHarnessModule(harness)?.setup.home ?? null;
+  if (place === null) return null;
+  const { variable, folder } = place;
+  const home = (variable !== null && env[variable]) || (env.HOME ? join(env.HOME, folder) : '');
   return isAbsolute(home) ? home : null;
 }
 

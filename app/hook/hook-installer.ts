@@ -74,15 +74,6 @@ export interface HookInstaller {
   readStatus(harness: HarnessName, scope: HookScope): HookStatus;
 }
 
-/**
- * The settings of a project that belong to this user only. The path of a script on this machine is useless to the others, who
- * share `settings.json`.
- */
-const FILES: Readonly<Record<HookScope, Readonly<Record<HarnessName, string>>>> = {
-  user: { claude: 'settings.json', codex: 'hooks.json' },
-  project: { claude: 'settings.local.json', codex: 'hooks.json' },
-};
-
 /** Another program may save the same settings while we change them. */
 const ATTEMPTS = 5;
 
@@ -90,7 +81,7 @@ const ATTEMPTS = 5;
 export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   const { random, run, scriptPath, script, os, managed, folders } = needs;
   const getPath = (harness: HarnessName, scope: HookScope): string =>
-    join(folders[scope][harness], FILES[scope][harness]);
+    join(folders[scope][harness], RECIPES[harness].files[scope]);
   const createWish = (harness: HarnessName, path: string, persona: string | null): HookWish => ({
     recipe: RECIPES[harness],
     script: scriptPath,
@@ -223,8 +214,13 @@ interface SettingsText {
  * parsed is ignored here.
  */
 function findObstacles(harness: HarnessName, files: readonly SettingsText[]): readonly string[] {
-  return files.flatMap((file) => (harness === 'claude' ? findClaudeObstacles(file) : findCodexObstacles(file)));
+  return files.flatMap(OBSTACLES[harness]);
 }
+
+const OBSTACLES: Readonly<Record<HarnessName, (file: SettingsText) => readonly string[]>> = {
+  claude: findClaudeObstacles,
+  codex: findCodexObstacles,
+};
 
 function findClaudeObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
   const { disableAllHooks, allowManagedHooksOnly } = parseObject(text);

@@ -4,7 +4,7 @@ import { realClock, realRandom } from '../../core/ports/index.ts';
 import { findOwnDirs, findOwnHome, requireCurrentFolder } from '../../core/state/index.ts';
 import { findNodeCandidates } from './hook-entries.ts';
 import { createInstaller, type HookInstaller } from './hook-installer.ts';
-import type { HarnessName } from './recipe.ts';
+import { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 import { PROBE, PROBE_ANSWER, SCRIPT_NAME } from './script.ts';
 
 type HookEnv = Readonly<Record<string, string | undefined>>;
@@ -33,14 +33,24 @@ export function createHookInstaller(env: HookEnv, project: string | null = null)
       ...{ entry: ENTRY, state, leads: findLeads(env, state) },
     },
     folders: {
-      user: { claude: env.CLAUDE_CONFIG_DIR || join(home, '.claude'), codex: env.CODEX_HOME || join(home, '.codex') },
+      user: listFolders((name) => findHarnessHome(name, env, home)),
       // Computed only where a project is meant.
       get project() {
         const folder = project ?? requireCurrentFolder('--project means the current folder');
-        return { claude: join(folder, '.claude'), codex: join(folder, '.codex') };
+        return listFolders((name) => join(folder, RECIPES[name].projectFolder));
       },
     },
   });
+}
+
+type Folders = Readonly<Record<HarnessName, string>>;
+
+const listFolders = (find: (name: HarnessName) => string): Folders =>
+  Object.fromEntries(HARNESSES.map((name) => [name, find(name)])) as Folders;
+
+function findHarnessHome(name: HarnessName, env: HookEnv, home: string): string {
+  const { variable, folder } = RECIPES[name].home;
+  return (variable !== null && env[variable]) || join(home, folder);
 }
 
 /** Lists where administrators put settings that come before those of a user. */

@@ -1,56 +1,43 @@
+import {
+  HARNESS_MODULES,
+  HARNESS_NAMES,
+  type HarnessName,
+  type HarnessSetup,
+  type HookSlot,
+} from '../../core/hooks/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { IS_NEW_NODE, quoteShellWord, type ScriptFacts } from './script.ts';
 
-/**
- * How the settings of a harness name hooks. Both harnesses have the same form: event -> groups, each with a matcher and handlers.
- */
-export interface Recipe {
+export { HARNESS_NAMES as HARNESSES, type HarnessName } from '../../core/hooks/index.ts';
+
+/** What the installer needs to know of a harness, from its row in the registry. */
+export interface Recipe extends HarnessSetup {
   readonly harness: HarnessName;
   /** Its name for a person. */
   readonly label: string;
-  /** Each event and its matcher; null when it has none. */
-  readonly events: Readonly<Record<string, string | null>>;
 }
 
-export const HARNESSES = ['claude', 'codex'] as const;
-export type HarnessName = (typeof HARNESSES)[number];
-
-const EVENTS = {
-  SessionStart: null,
-  UserPromptSubmit: null,
-  PreToolUse: '*',
-  PostToolUse: '*',
-  PreCompact: null,
-  Stop: null,
+const toRecipe = (harness: HarnessName): Recipe => {
+  const { label, setup } = HARNESS_MODULES[harness];
+  return { harness, label, ...setup };
 };
 
-export const RECIPES: Readonly<Record<HarnessName, Recipe>> = {
-  claude: {
-    harness: 'claude',
-    label: 'Claude Code',
-    // The last three show whether one of its agents is asking its person for something.
-    events: { ...EVENTS, SessionEnd: null, PermissionRequest: null, Notification: null, SubagentStop: null },
-  },
-  codex: { harness: 'codex', label: 'Codex', events: { ...EVENTS, PermissionRequest: null } },
-};
-
-/**
- * The seconds after which the harness continues without an answer. The budget is one second, but a machine under load may need
- * more.
- */
-const HOOK_TIMEOUT_S = 10;
+export const RECIPES = Object.fromEntries(HARNESS_NAMES.map((name) => [name, toRecipe(name)])) as Readonly<
+  Record<HarnessName, Recipe>
+>;
 
 export interface HookGroup {
   readonly matcher?: string;
   readonly hooks: readonly unknown[];
 }
 
-/** Creates the entry in the settings for one event. */
+/** Creates the entry in the settings for one event. @param name the harness's name of the event */
 export function createGroup(
-  { harness, events }: Recipe,
-  event: string,
+  { harness, events, timeout }: Recipe,
+  name: string,
   { script, persona, os }: { readonly script: string; readonly persona: string | null; readonly os: NodeJS.Platform },
 ): HookGroup {
+  const { event, matcher } = findSlot(events, name);
   const words = [quoteShellWord(script), harness, event, ...(persona === null ? [] : [quoteShellWord(persona)])];
   // On Windows Claude Code comes with a shell, and Codex uses cmd. A harness that does not know `commandWindows` uses `command`.
   const windows = os === 'win32' && harness === 'codex' ? formatCmdCommand(script, harness, event, persona) : null;
@@ -58,10 +45,15 @@ export function createGroup(
   const handler = {
     ...{ type: 'command', command },
     ...(windows === null ? {} : { commandWindows: windows }),
-    timeout: HOOK_TIMEOUT_S,
+    timeout,
   };
-  const matcher = events[event] ?? null;
   return { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
+}
+
+function findSlot(events: Recipe['events'], name: string): HookSlot {
+  const slot = Object.hasOwn(events, name) ? events[name] : undefined;
+  if (slot === undefined) throw new RangeError(`no recipe has the event ${name}`);
+  return slot;
 }
 
 /** Returns what a harness on this platform runs for a handler; null when it is not a handler. */
@@ -82,7 +74,7 @@ export function isOwnHandler(handler: unknown, script: string): boolean {
 /** Returns the persona of one of our handlers, as `createGroup` wrote it; null when it names none. */
 export function parseHandlerPersona(handler: unknown): string | null {
   const { command = '' } = handler as { command?: string };
-  const [, word, plain] = / (?:claude|codex) [A-Za-z]+ (?:'((?:[^']|'\\'')*)'|"([^"]*)")$/.exec(command) ?? [];
+  const [, word, plain] = / [a-z]+ [A-Za-z]+ (?:'((?:[^']|'\\'')*)'|"([^"]*)")$/.exec(command) ?? [];
   if (plain !== undefined) return plain;
   return word?.replaceAll("'\\''", "'") ?? null;
 }

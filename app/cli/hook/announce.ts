@@ -1,15 +1,10 @@
 import { isAbsolute } from 'node:path';
 import type { Io } from '../../../core/command/index.ts';
-import type { HookTurn } from '../../../core/hooks/index.ts';
+import { findHarnessModule, type HookTurn } from '../../../core/hooks/index.ts';
 import type { Instant } from '../../../core/model/index.ts';
 import { parseTmuxServer, type SessionStore } from '../../open/index.ts';
 import { findHome, getSurroundings } from '../session-surroundings.node.ts';
 import { findRunner } from './system.node.ts';
-
-const RESUMES: Readonly<Record<string, (session: string) => readonly string[]>> = {
-  claude: (session) => ['claude', '--resume', session],
-  codex: (session) => ['codex', 'resume', session],
-};
 
 /**
  * Makes the session the persona's newest, as `hivebar session set` does. A resume command that was set before stays. @throws
@@ -28,7 +23,7 @@ export function announce(
   const server = env.TMUX === undefined ? null : parseTmuxServer(env.TMUX);
   const before = sessions.list(persona).find(({ id }) => id === session);
   const home = findHome(harness, env);
-  const resume = session.startsWith('-') ? null : (RESUMES[harness]?.(session) ?? null);
+  const resume = session.startsWith('-') ? null : (findHarnessModule(harness)?.resume?.(session) ?? null);
   sessions.set(
     {
       persona,

@@ -1,4 +1,4 @@
-import type { Io } from '../../../core/command/index.ts';
+import { type Io, joinWithOr } from '../../../core/command/index.ts';
 import {
   findHarness,
   findHarnessVersion,
@@ -36,9 +36,9 @@ const FLAGS = Object.keys(HOOK_FLAGS).map((name) => `--${name}` as HookFlag);
 export function parseHookArgs(args: readonly string[], env: Io['env']): HookArgs {
   const [values, notification] = splitNotification(args);
   const name = values['--harness'];
-  if (name === undefined) throw new Error(`--harness is missing: use ${HARNESS_NAMES.join(' or ')}`);
+  if (name === undefined) throw new Error(`--harness is missing: use ${joinWithOr(HARNESS_NAMES)}`);
   const harness = findHarness(name, values['--harness-version'] ?? findHarnessVersion(env));
-  if (harness === null) throw new Error(`--harness ${name}: must be ${HARNESS_NAMES.join(' or ')}`);
+  if (harness === null) throw new Error(`--harness ${name}: must be ${joinWithOr(HARNESS_NAMES)}`);
   const event = values['--event'];
   if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY} is used only with --harness codex`);
   if (notification === null && event !== undefined && parseHookEvent(event) === null)

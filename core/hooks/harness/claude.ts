@@ -1,4 +1,15 @@
-import { type Harness, type HookEvent, type HookTurn, isAtLeast, parseHookTurn, type Version } from './harness.ts';
+import {
+  createSlots,
+  type Harness,
+  type HarnessModule,
+  HOOK_TIMEOUT_S,
+  type HookEvent,
+  type HookTurn,
+  isAtLeast,
+  parseHookTurn,
+  parseVersion,
+  type Version,
+} from './harness.ts';
 import { formatRowReply, type HarnessRow, ROWS, toCarries } from './rows.ts';
 
 /** Replies that only later versions of Claude Code accept. An older version refuses them as invalid output. */
@@ -9,7 +20,7 @@ const LATER: readonly { readonly from: Version; readonly event: HookEvent; reado
 ];
 
 /** @param version null: unknown, so only replies that every version accepts are used */
-export function createClaude(version: Version | null): Harness {
+function createClaude(version: Version | null): Harness {
   const findRow = ({ event }: HookTurn): HarnessRow =>
     LATER.find((entry) => entry.event === event && isAtLeast(version, entry.from))?.row ?? ROWS[event];
   return {
@@ -19,3 +30,28 @@ export function createClaude(version: Version | null): Harness {
     formatReply: (turn, answer) => formatRowReply(findRow(turn), turn.event, answer),
   };
 }
+
+export const claude: HarnessModule = {
+  name: 'claude',
+  label: 'Claude Code',
+  guide: 'claude-code',
+  create: (version) => createClaude(version === null ? null : parseVersion(version)),
+  resume: (session) => ['claude', '--resume', session],
+  setup: {
+    home: { variable: 'CLAUDE_CONFIG_DIR', folder: '.claude' },
+    projectFolder: '.claude',
+    // Of the settings of a project those that belong to this user only. The path of a script on this machine is useless to the
+    // others, who share `settings.json`.
+    files: { user: 'settings.json', project: 'settings.local.json' },
+    form: 'groups',
+    events: createSlots(
+      [
+        ...(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop'] as const),
+        // These show whether one of its agents is asking its person for something.
+        ...(['SessionEnd', 'PermissionRequest', 'Notification', 'SubagentStop'] as const),
+      ],
+      '*',
+    ),
+    timeout: HOOK_TIMEOUT_S,
+  },
+};

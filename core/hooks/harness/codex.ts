@@ -1,9 +1,16 @@
 import { type Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
-import { type Harness, type HookTurn, parseHookTurn } from './harness.ts';
+import {
+  createSlots,
+  type Harness,
+  type HarnessModule,
+  HOOK_TIMEOUT_S,
+  type HookTurn,
+  parseHookTurn,
+} from './harness.ts';
 import { formatRowReply, ROWS, toCarries } from './rows.ts';
 
 /** Codex: a reply at Stop has no `hookSpecificOutput`. Text that is not JSON counts as a failure of the hook. */
-export function createCodex(): Harness {
+function createCodex(): Harness {
   return {
     name: 'codex',
     readTurn: (stdin, event) => parseHookTurn('codex', stdin, event),
@@ -11,6 +18,25 @@ export function createCodex(): Harness {
     formatReply: ({ event }, answer) => formatRowReply(ROWS[event], event, answer),
   };
 }
+
+export const codex: HarnessModule = {
+  name: 'codex',
+  label: 'Codex',
+  guide: 'codex',
+  create: createCodex,
+  resume: (session) => ['codex', 'resume', session],
+  setup: {
+    home: { variable: 'CODEX_HOME', folder: '.codex' },
+    projectFolder: '.codex',
+    files: { user: 'hooks.json', project: 'hooks.json' },
+    form: 'groups',
+    events: createSlots(
+      ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop', 'PermissionRequest'],
+      '*',
+    ),
+    timeout: HOOK_TIMEOUT_S,
+  },
+};
 
 /** The only kind of notification that Codex sends: the agent has stopped and waits for its person. */
 const TURN_COMPLETE = 'agent-turn-complete';

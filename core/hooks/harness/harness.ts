@@ -25,6 +25,55 @@ export interface Carries {
   readonly block: boolean;
 }
 
+/** Everything Hivebar knows of one agent program. The registry has one row per program (`index.ts`). */
+export interface HarnessModule {
+  readonly name: string;
+  /** Its name for a person. */
+  readonly label: string;
+  /** Its page in docs/guides, without the ending. */
+  readonly guide: string;
+  /** @param version the version as the program prints it; null: unknown */
+  readonly create: (version: string | null) => Harness;
+  /** The command that resumes a session; null: there is none. */
+  readonly resume: ((session: string) => readonly string[]) | null;
+  readonly setup: HarnessSetup;
+}
+
+/** Where and how the settings of an agent program name hooks. */
+export interface HarnessSetup {
+  /** The folder that shows that this user works with the program: a variable that names it, else its path in the home directory. */
+  readonly home: { readonly variable: string | null; readonly folder: string };
+  /** The folder of a project, relative to it, that shows the same. */
+  readonly projectFolder: string;
+  /** The settings file with our hooks, relative to the folder of the user and to that of a project. */
+  readonly files: { readonly user: string; readonly project: string };
+  /** `groups`: event -> groups, each with a matcher and handlers. */
+  readonly form: 'groups';
+  /** The program's name of each event, what it is to Hivebar, and its matcher; null when it has none. */
+  readonly events: Readonly<Record<string, HookSlot>>;
+  /** The time after which the program continues without an answer, as it is written in its settings: in seconds or milliseconds. */
+  readonly timeout: number;
+}
+
+export interface HookSlot {
+  readonly event: HookEvent;
+  readonly matcher: string | null;
+}
+
+/** The seconds of a hook. The budget of a hook is one second, but a machine under load may need more. */
+export const HOOK_TIMEOUT_S = 10;
+
+/** Returns Hivebar's name of an event of this setup; the name itself when it is another one. */
+export function toHookEventName(slots: HarnessSetup['events'], name: unknown): unknown {
+  return typeof name === 'string' && Object.hasOwn(slots, name) ? slots[name]?.event : name;
+}
+
+/** Slots of a program that has the events of Hivebar under the same names. A call about a tool has the matcher that fits every tool. */
+export function createSlots(events: readonly HookEvent[], matcher: string | null): Readonly<Record<string, HookSlot>> {
+  const slots = events.map((event) => [event, { event, matcher: TOOL_EVENTS.has(event) ? matcher : null }] as const);
+  return Object.fromEntries(slots);
+}
+
 export interface Harness {
   readonly name: string;
   /** @param event the event that the command line names; stdin takes precedence */
@@ -52,6 +101,8 @@ export const HOOK_EVENTS = [
 ] as const;
 
 export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+const TOOL_EVENTS: ReadonlySet<HookEvent> = new Set(['PreToolUse', 'PostToolUse']);
 
 const normalizeName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '');
 const BY_NAME: ReadonlyMap<string, HookEvent> = new Map(HOOK_EVENTS.map((event) => [normalizeName(event), event]));
@@ -99,15 +150,25 @@ export interface HookTurn {
 const LONGEST_NAME = 200;
 const LONGEST_PATH = 4096;
 
+export type HookInput = Readonly<Record<string, unknown>>;
+
 /**
  * Parses what Claude Code and Codex both write to stdin: a JSON object with `session_id`, `cwd`, `hook_event_name` and more
  * (inbox and gates, contract 5). The event in the object takes precedence over `event`, because the harness reads the answer for
  * it.
+ *
+ * @param translate turns the input of another harness into this form
  */
-export function parseHookTurn(harness: string, stdin: string, event: string): HookTurn | Fault {
-  const input = parseObject(stdin);
-  if (input === null)
+export function parseHookTurn(
+  harness: string,
+  stdin: string,
+  event: string,
+  translate: (input: HookInput) => HookInput = (input) => input,
+): HookTurn | Fault {
+  const original = parseObject(stdin);
+  if (original === null)
     return createHookFault(harness, `stdin must be a JSON object: ${JSON.stringify(stdin.slice(0, 60))}`);
+  const input = translate(original);
   const named = parseText(input.hook_event_name, LONGEST_NAME) ?? event;
   const known = parseHookEvent(named);
   if (known === null) return createHookFault(harness, `unknown event ${JSON.stringify(named.slice(0, 60))}`);

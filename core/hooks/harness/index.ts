@@ -1,29 +1,39 @@
-import { createClaude } from './claude.ts';
-import { createCodex } from './codex.ts';
-import { type Harness, parseVersion } from './harness.ts';
+import { claude } from './claude.ts';
+import { codex } from './codex.ts';
+import type { Harness, HarnessModule } from './harness.ts';
 
 export { parseTurnNotification } from './codex.ts';
 export {
   type Carries,
   findHarnessVersion,
   type Harness,
+  type HarnessModule,
+  type HarnessSetup,
   HOOK_EVENTS,
   type HookAnswer,
   type HookEvent,
   type HookReply,
+  type HookSlot,
   type HookTurn,
   parseHookEvent,
 } from './harness.ts';
 
-/** @param version the version as the harness prints it; null: unknown */
-const HARNESSES: Readonly<Record<string, (version: string | null) => Harness>> = {
-  claude: (version) => createClaude(version === null ? null : parseVersion(version)),
-  codex: () => createCodex(),
-};
+/** One row per agent program. Replies, recipes of installation, help and the table of guides derive from it. */
+export const HARNESS_MODULES = { claude, codex } as const satisfies Readonly<Record<string, HarnessModule>>;
 
-export const HARNESS_NAMES: readonly string[] = Object.keys(HARNESSES);
+export type HarnessName = keyof typeof HARNESS_MODULES;
+
+export const HARNESS_NAMES = Object.keys(HARNESS_MODULES) as readonly HarnessName[];
 
 /** Null: no harness of that name is supported. */
+export function findHarnessModule(name: string): HarnessModule | null {
+  return HARNESS_NAMES.some((known) => known === name) ? HARNESS_MODULES[name as HarnessName] : null;
+}
+
+/**
+ * Null: no harness of that name is supported.
+ * @param version the version as the harness prints it; null: unknown
+ */
 export function findHarness(name: string, version: string | null): Harness | null {
-  return Object.hasOwn(HARNESSES, name) ? (HARNESSES[name]?.(version) ?? null) : null;
+  return findHarnessModule(name)?.create(version) ?? null;
 }
