@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { test } from 'node:test';
+import { trustAll } from '../../test/kit/hooks.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { command } from './hook.ts';
 
@@ -46,10 +47,30 @@ test('given an agent program that is used here, install, status and uninstall sa
   assert.equal((await r.run('status'))[0], 1);
 });
 
-test('given Codex, it is said that it has to trust them', async () => {
+test('given Codex, which runs only what its user trusted, install, status and their exit codes say so', async () => {
   using r = rig();
-  const [, output] = await r.run('install', '--harness', 'codex');
-  assert.match(output, /^Codex: installed for whoever HIVEBAR_PERSONA names in .*hooks\.json\n.*\n.*trust/);
+  const untrusted = (is: string): RegExp =>
+    new RegExp(`installed, ${is}: run /hooks in Codex \\(${r.home.at('codex/config.toml')}: hooks\\.state\\."`);
+  const [code, output] = await r.run('install', '--harness', 'codex');
+  assert.equal(code, 1);
+  assert.match(output, /^Codex: installed for whoever HIVEBAR_PERSONA names in .*hooks\.json\n/);
+  assert.match(output, untrusted('not trusted'));
+  const status = async (is: string): Promise<void> => {
+    const [failed, line] = await r.run('status');
+    assert.equal(failed, 1);
+    assert.match(line, untrusted(is));
+  };
+  await status('not trusted');
+  r.home.write('codex/config.toml', trustAll(r.home.at('codex/hooks.json')));
+  assert.equal((await r.run('status'))[0], 0);
+  assert.equal((await r.run('install', '--harness', 'codex'))[0], 0);
+  const hooks = r.home.text('codex/hooks.json');
+  r.home.write('codex/hooks.json', hooks.replace('"timeout": 10', '"timeout": 11'));
+  r.home.write('codex/config.toml', trustAll(r.home.at('codex/hooks.json')));
+  r.home.write('codex/hooks.json', hooks);
+  await status('not trusted in this form');
+  r.home.write('codex/config.toml', `${trustAll(r.home.at('codex/hooks.json'))}enabled = false\n`);
+  await status('switched off');
 });
 
 test('given wrong words, usage names them', async () => {

@@ -4,6 +4,7 @@ import {
   BACKUP,
   checkHooks,
   createHookInstaller,
+  findDistrust,
   findHookTrouble,
   HARNESSES,
   type HarnessName,
@@ -14,8 +15,8 @@ import {
 } from '../hook/index.ts';
 import type { HookInstallValues } from './hook-schema.ts';
 
-/** Exit code: our hooks are not installed, or not as this program would install them. */
-const EXIT_NOT_INSTALLED = 1;
+/** Exit code: our hooks are not installed, not as this program would install them, or the agent program does not run them. */
+const EXIT_NOT_RUNNING = 1;
 
 /**
  * Runs `hivebar hook install|uninstall|status`.
@@ -75,6 +76,7 @@ function install(
 ): number {
   // Check all harnesses first, so that either all are installed or none.
   for (const harness of harnesses) installer.check(harness, scope);
+  let code = 0;
   for (const harness of harnesses) {
     // Without a new persona, the one of an earlier install stays.
     const whose = persona ?? installer.readStatus(harness, scope).persona;
@@ -84,11 +86,13 @@ function install(
     io.out(`${label}: ${changed ? 'installed' : 'installed already'} for ${owner} in ${displayName(path)}\n`);
     if (changed)
       io.out(`  restart running sessions if they do not use the hooks; the previous settings are in *${BACKUP}\n`);
-    for (const obstacle of installer.readStatus(harness, scope).obstacles)
-      io.err(`hivebar hook: ${label} will not run them: ${displayName(obstacle)}\n`);
-    if (changed && harness === 'codex') io.out('  Codex asks whether it may trust new hooks: open /hooks in Codex\n');
+    const { obstacles, trust } = installer.readStatus(harness, scope);
+    for (const obstacle of obstacles) io.err(`hivebar hook: ${label} will not run them: ${displayName(obstacle)}\n`);
+    const distrust = trust === null ? null : findDistrust(harness, trust);
+    if (distrust !== null) io.out(`  ${displayName(distrust)}\n`);
+    if (obstacles.length > 0 || distrust !== null) code = EXIT_NOT_RUNNING;
   }
-  return 0;
+  return code;
 }
 
 function uninstall(installer: HookInstaller, harnesses: readonly HarnessName[], scope: HookScope, io: Io): number {
@@ -115,7 +119,7 @@ async function showHookStatus(
     io.out('no hooks are installed, and no agent program that Hivebar knows is used here\n');
   else for (const result of listed) io.out(`${formatResult(result)}\n`);
   const ours = results.filter(({ standing }) => standing !== 'absent');
-  return ours.length > 0 && ours.every((result) => findHookTrouble(result) === null) ? 0 : EXIT_NOT_INSTALLED;
+  return ours.length > 0 && ours.every((result) => findHookTrouble(result) === null) ? 0 : EXIT_NOT_RUNNING;
 }
 
 function formatResult(result: HookCheck): string {

@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { formatList } from '../../core/format/index.ts';
 import { type DaemonConfig, type DaemonInstallation, LOCAL, loadInstalledDaemons } from '../../core/link/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import { SOURCES } from '../../core/sources/registry.ts';
 import type { Disk } from '../../core/state/index.ts';
+import type { HookTrust } from './codex-trust.ts';
 import type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
 import { createHookInstaller } from './own-installer.node.ts';
 import { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
@@ -59,12 +61,30 @@ export function checkHooks(
 }
 
 /** Returns why hooks in the settings do not work, and the next step. Null when they work or none are installed. */
-export function findHookTrouble({ standing, script, obstacles, failure }: HookCheck): string | null {
+export function findHookTrouble({ harness, standing, script, obstacles, failure, trust }: HookCheck): string | null {
   if (standing === 'absent') return null;
   if (standing === 'old') return 'the entries are out of date: run hivebar hook install';
   if (script !== 'right') return `its script is ${script}: run hivebar hook install`;
   if (obstacles.length > 0) return `they do not run: ${obstacles.join('; ')}`;
-  return failure === null ? null : `they do not work: ${failure}: run hivebar hook install`;
+  if (failure !== null) return `they do not work: ${failure}: run hivebar hook install`;
+  return trust === null ? null : findDistrust(harness, trust);
+}
+
+const DISTRUST = {
+  untrusted: 'not trusted',
+  modified: 'not trusted in this form',
+  'switched-off': 'switched off',
+} as const satisfies Readonly<Record<Exclude<HookTrust['is'], 'trusted'>, string>>;
+
+/** Returns why a harness that asks for trust does not run hooks, and the next step. Null: it runs them. */
+export function findDistrust(harness: HarnessName, { is, file, keys }: HookTrust): string | null {
+  if (is === 'trusted') return null;
+  const { label } = RECIPES[harness];
+  const named = formatList(
+    keys.map((key) => JSON.stringify(key)),
+    1,
+  );
+  return `installed, ${DISTRUST[is]}: run /hooks in ${label} (${file}: hooks.state.${named})`;
 }
 
 /** The prefix of personas on the board that are daemons; see ARCHITECTURE, decision 2. */

@@ -120,7 +120,7 @@ export function findHookEntries(text: string | null, wish: Omit<HookWish, 'perso
 }
 
 /** A handler and its position: its index in its group, and the index of the group in the event. */
-interface PlacedHandler {
+export interface PlacedHandler {
   readonly event: string;
   readonly group: number;
   readonly handler: number;
@@ -157,6 +157,11 @@ function listHandlers(text: string, { path, script }: Pick<HookWish, 'path' | 's
       }));
     }),
   );
+}
+
+/** Lists our handlers, with their positions. @throws Fault `settings` */
+export function listOwnHandlers(text: string | null, wish: Omit<HookWish, 'persona'>): readonly PlacedHandler[] {
+  return text === null || text.trim() === '' ? [] : filterOwn(listHandlers(text, wish));
 }
 
 /** Removes ours from this event, or with null from every event that the recipe does not have. */

@@ -55,7 +55,9 @@ test('given no settings, install makes them, private, with a script that can be 
   assert.equal(mode(r.home.at('state/run/activity')), 0o700);
   assert.deepEqual(readdirSync(r.home.at('user/.codex')), ['hooks.json']);
   assert.equal(r.installer.install('codex', 'user', 'ada').changed, false);
-  assert.deepEqual(r.installer.readStatus('codex', 'user'), {
+  const { trust, ...status } = r.installer.readStatus('codex', 'user');
+  assert.equal(trust?.is, 'untrusted');
+  assert.deepEqual(status, {
     standing: 'installed',
     foreign: 0,
     persona: 'ada',

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Random } from '../../core/ports/index.ts';
+import { findCodexTrust, type HookTrust } from './codex-trust.ts';
 import {
   checkReplaceable,
   isFile,
@@ -12,10 +13,18 @@ import {
   replaceSettings,
   throwAlwaysChanging,
 } from './harness-settings-file.node.ts';
-import { addHooks, findHookEntries, type HookEntries, type HookWish, removeHooks } from './hook-entries.ts';
+import {
+  addHooks,
+  findHookEntries,
+  type HookEntries,
+  type HookWish,
+  listOwnHandlers,
+  removeHooks,
+} from './hook-entries.ts';
 import { makeActivityDir } from './prompts.node.ts';
 import { CMD_ENDING, formatCmdScript, type HarnessName, RECIPES } from './recipe.ts';
 import { formatScript, parseScriptStarts, type ScriptFacts } from './script.ts';
+import { findTomlValue, parseToml } from './toml.ts';
 
 export type HookScope = 'user' | 'project';
 
@@ -41,6 +50,8 @@ export interface HookStatus extends HookEntries {
   readonly script: 'right' | 'old' | 'absent';
   /** Why the harness does not run the hooks although they are in its settings. */
   readonly obstacles: readonly string[];
+  /** Null: the harness asks its user for no trust, or nothing of ours is in its settings. */
+  readonly trust: HookTrust | null;
 }
 
 export interface HookInstaller {
@@ -115,6 +126,14 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     return [...managed[harness].flatMap(read(true)), ...paths.flatMap(read(false))];
   }
 
+  /** Trust is a setting of the user, also for the hooks of a project. */
+  function readTrust(harness: HarnessName, wish: HookWish, real: string, text: string | null): HookTrust | null {
+    const handlers = harness === 'codex' ? listOwnHandlers(text, wish) : [];
+    if (handlers.length === 0) return null;
+    const path = join(folders.user.codex, 'config.toml');
+    return findCodexTrust({ path, text: readTextOrNull(path) }, [...new Set([wish.path, real])], handlers, os);
+  }
+
   function check(harness: HarnessName, scope: HookScope): void {
     const path = getPath(harness, scope);
     const was = readSettings(path, scope === 'user');
@@ -180,11 +199,13 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     },
     readStatus(harness, scope) {
       const path = getPath(harness, scope);
-      const { text } = readSettings(path, scope === 'user');
+      const { text, path: real } = readSettings(path, scope === 'user');
       const installedScript = readSettingsText(scriptPath);
+      const wish = createWish(harness, path, null);
       return {
-        ...findHookEntries(text, createWish(harness, path, null)),
+        ...findHookEntries(text, wish),
         path,
+        trust: readTrust(harness, wish, real, text),
         obstacles: findObstacles(harness, readSettingsTexts(harness, scope)),
         script: installedScript === null ? 'absent' : areCurrent() ? 'right' : 'old',
       };
@@ -230,19 +251,16 @@ function findClaudeObstacles({ path, text, isManaged }: SettingsText): readonly 
   ];
 }
 
-/** Only lines are matched: a whole TOML parser for two switches would not be worth it. */
 function findCodexObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
-  const obstacles: string[] = [];
-  let table = '';
-  for (const line of text.split('\n')) {
-    table = /^\s*\[([^[\]]+)\]/.exec(line)?.[1]?.trim() ?? table;
-    const [, key = '', value = ''] = /^\s*([\w.]+)\s*=\s*(true|false)\b/.exec(line) ?? [];
-    const whole = table === '' ? key : `${table}.${key}`;
-    if (/^features\.(codex_)?hooks$/.test(whole) && value === 'false') obstacles.push(`${path} says ${whole} = false`);
-    if (isManaged && key === 'allow_managed_hooks_only' && value === 'true')
-      obstacles.push(`${path} says ${key} = true`);
-  }
-  return obstacles;
+  const toml = parseToml(text) ?? new Map();
+  const switches = [
+    ...['hooks', 'codex_hooks'].map((name) => ['features', name, false] as const),
+    ...(isManaged ? [['allow_managed_hooks_only', null, true] as const] : []),
+  ];
+  return switches.flatMap(([table, name, value]) => {
+    const keys = name === null ? [table] : [table, name];
+    return findTomlValue(toml, ...keys) === value ? [`${path} says ${keys.join('.')} = ${value}`] : [];
+  });
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

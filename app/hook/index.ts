@@ -2,6 +2,7 @@ export {
   checkHooks,
   createElsewhereCheck,
   findDeafness,
+  findDistrust,
   findHookTrouble,
   findPersonaDaemons,
   type HookCheck,

@@ -21,7 +21,7 @@ const HIVEBAR = programEntry('hivebar');
 
 async function installed(home: TrayHome, harness: HarnessName, ...more: readonly string[]): Promise<Agent> {
   const ada = agent(home, 'ada', harness);
-  await ada.hivebar(['hook', 'install', '--harness', harness, ...more]);
+  await ada.hivebar(['hook', 'install', '--harness', harness, ...more], harness === 'codex' ? 1 : 0); // not trusted yet
   return ada;
 }
 

@@ -27,7 +27,7 @@ test('the real Codex with our hooks: idle, working, waiting for its person, held
   const env = { ...prepareCodex(home.home, [project], model.url), HIVEBAR_HOME: home.dir };
   const hivebar = async (...args: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await home.run(args, { env });
-    assert.equal(code, 0, stderr);
+    assert.equal(code, args.includes('install') ? 1 : 0, stderr); // hooks that nobody trusted yet
     return stdout;
   };
   await hivebar('hook', 'install', '--harness', 'codex', '--persona', 'cy');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Agent } from '../kit/agent.ts';
 import {
@@ -16,6 +16,7 @@ import {
   writeAll,
 } from '../kit/agent-outlook.ts';
 import { type ContextItem, formatFrame } from '../kit/hook-output.ts';
+import { trustAll } from '../kit/hooks.ts';
 import { NO_NATS_SERVER } from '../kit/nats-server.ts';
 import { needs } from '../kit/require.ts';
 import { type Break, oneMachine, readMark, type Stage, twoMachines } from '../kit/two-agents.ts';
@@ -25,7 +26,6 @@ const INSTALLED: Readonly<Record<Agent['harness'], readonly string[]>> = {
   codex: ['Codex: installed for bo in '],
 };
 const AGAIN = '  restart running sessions if they do not use the hooks; the previous settings are in *.before-hivebar';
-const TRUST = '  Codex asks whether it may trust new hooks: open /hooks in Codex';
 
 describe('two agents, by the real commands and the installed hooks', { concurrency: 2 }, () => {
   test('seed 19: on one machine, whose tray process is killed in the middle', async () => {
@@ -78,8 +78,13 @@ async function install(agent: Agent): Promise<void> {
   const { harness, persona, settings } = agent;
   const args = ['hook', 'install', '--harness', harness, '--persona', persona];
   const [first = ''] = INSTALLED[harness];
-  const more = harness === 'codex' ? [TRUST] : [];
-  assert.deepEqual(await agent.hivebar(args), [`${first}${settings}`, AGAIN, ...more]);
+  const isTrusted = harness !== 'codex';
+  const [installed, again, ...more] = await agent.hivebar(args, isTrusted ? 0 : 1);
+  assert.deepEqual([installed, again, more.length], [`${first}${settings}`, AGAIN, isTrusted ? 0 : 1]);
+  if (!isTrusted) {
+    assert.match(more.join(), /^ {2}installed, not trusted: run \/hooks in Codex \(.*config\.toml: hooks\.state\./);
+    writeFileSync(join(dirname(settings), 'config.toml'), trustAll(settings)); // as its user does there
+  }
   const before = readFileSync(settings);
   assert.deepEqual(await agent.hivebar(args), [`${first.replace('installed', 'installed already')}${settings}`]);
   assert.deepEqual(readFileSync(settings), before);

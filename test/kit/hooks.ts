@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { computeCodexHookHash } from '../../app/hook/codex-trust.ts';
 import { findNodeCandidates } from '../../app/hook/hook-entries.ts';
 import { createInstaller } from '../../app/hook/hook-installer.ts';
+import type { HookGroup } from '../../app/hook/recipe.ts';
 import { realRandom } from '../../core/ports/index.ts';
 import { programEntry } from './program.ts';
 
@@ -31,4 +34,22 @@ export function installHooks(home: string, state: string): void {
     folders: { user: folders, project: folders },
   });
   for (const harness of ['claude', 'codex'] as const) installer.install(harness, 'user', null);
+}
+
+/** What Codex writes into its `config.toml` when its user trusts every hook of this file. */
+export function trustAll(hooksFile: string): string {
+  const { hooks } = JSON.parse(readFileSync(hooksFile, 'utf8')) as {
+    readonly hooks: Record<string, readonly HookGroup[]>;
+  };
+  return Object.entries(hooks)
+    .flatMap(([event, groups]) =>
+      groups.flatMap((around, group) =>
+        around.hooks.map((value, handler) => {
+          const label = event.replace(/(?<!^)[A-Z]/g, (capital) => `_${capital}`).toLowerCase();
+          const hash = computeCodexHookHash(process.platform, { event, value, around });
+          return `[hooks.state."${hooksFile}:${label}:${group}:${handler}"]\ntrusted_hash = "${hash}"\n`;
+        }),
+      ),
+    )
+    .join('\n');
 }
