@@ -82,7 +82,7 @@ export function toCard(persona: PersonaWire, now: number, isAsking = false): Car
       unreadWord: 'unread',
       urgent: formatUrgent(persona),
       low: formatPriorities(persona.pending, [3, 4]),
-      held: formatHeld(persona.gates, isAsking),
+      held: formatHeld(persona, isAsking),
       warned: formatGates(persona.gates, 'soft', 'Warned'),
       muted: persona.muted === null ? null : 'Muted',
       hidden: persona.hidden ? 'Hidden' : null,
@@ -206,10 +206,11 @@ function formatPriorities(pending: PersonaWire['pending'], priorities: readonly 
 /** The gate that an open question closes. */
 const DECISION_GATE = 'decision';
 
-function formatHeld(gates: PersonaWire['gates'], isAsking: boolean): string | null {
+function formatHeld({ gates, agent, agentReason }: PersonaWire, isAsking: boolean): string | null {
   const waits = isAsking && gates.some(({ id, mode }) => id === DECISION_GATE && mode === 'strict');
   const otherGates = waits ? gates.filter(({ id }) => id !== DECISION_GATE) : gates;
-  const parts = [waits ? 'Waiting for your answer' : null, formatGates(otherGates, 'strict', 'Blocked')];
+  const isShown = agent === 'waiting' && agentReason === 'decision'; // by the state of the card
+  const parts = [waits && !isShown ? 'Waiting for your answer' : null, formatGates(otherGates, 'strict', 'Blocked')];
   return parts.filter((part) => part !== null).join('; ') || null;
 }
 

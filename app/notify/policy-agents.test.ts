@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exactly, type WaitReason } from '../../core/model/index.ts';
-import { createNewEvent, Scene } from '../../test/kit/notify-scene.ts';
+import { createDecision, createNewEvent, Scene } from '../../test/kit/notify-scene.ts';
 import { findNotificationAction } from './channels/index.ts';
 import { decide } from './policy.ts';
 
@@ -77,6 +77,26 @@ test('each general reason is said in plain words, any other in those of its repo
   assert.equal(banner?.title, 'ada waits for you');
   assert.match(banner?.body ?? '', /^sandbox request x+…$/);
   assert.ok([...(banner?.body ?? '')].length <= 200);
+});
+
+test('an agent that waits for an open decision has the banner of that decision, and a prompt beside it has its own', () => {
+  const s = scene();
+  s.ask(createDecision(7, { prompt: 'Merge?', blocking: true }));
+  s.agent('ada', { is: 'waiting', why: 'decision', since: s.at, decision: 7 });
+  s.wait(30);
+  waits(s);
+  s.wait(10);
+  s.agent('ada', { is: 'waiting', why: 'decision', since: s.at - 40_000, decision: 7 });
+  s.wait(10);
+  s.ask();
+  s.agent('ada', { is: 'unknown', why: 'not-reported', decision: null });
+  s.wait(600);
+  assert.deepEqual(s.transcript, [
+    '0s show [critical] ada asks | Merge?',
+    '30s show [critical] ada waits at a permission prompt | Allow or refuse what it wants to do.',
+    '40s withdraw wait:ada',
+    '50s withdraw decision:7',
+  ]);
 });
 
 test('the folder is named where the label does not name it', () => {

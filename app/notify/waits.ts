@@ -16,13 +16,16 @@ const CWD_CHARS = 4000;
 /** After this time, an announcement of a wait whose persona never came back is forgotten. */
 const FORGET_MS = 24 * 60 * 60_000;
 
-/** Takes what an agent does now. The same wait again costs nothing, and no longer waiting ends it. */
+/**
+ * Takes what an agent does now. The same wait again costs nothing, and no longer waiting ends it. A wait for an open decision is none
+ * here, because the decision has a banner of its own.
+ */
 export function updateAgent(draft: PolicyDraft, { persona, state }: AgentChange): void {
   const key = toWaitKey(persona);
   const { [key]: ask } = draft.state.asks;
   const before = ask?.kind === 'wait' ? ask : undefined;
   const announced = draft.state.announcedWaits[key];
-  if (state.is !== 'waiting') {
+  if (state.is !== 'waiting' || typeof state.decision === 'number') {
     if (before !== undefined) draft.setAsk(key, null);
     if (announced === undefined) return;
     // Nobody says what it does, which is no end of its wait: the announcement stays, so that the same wait is not announced again.

@@ -31,6 +31,22 @@ describe('what an agent does, in the menu', () => {
     }
   });
 
+  test('who waits for an answer says so once, and what else blocks it stays', () => {
+    const deciding: AgentState = { is: 'waiting', why: 'decision', since, decision: 7 };
+    const [asks, ships] = ['decision', 'ship'].map((id) => ({
+      id,
+      hook: 'Stop',
+      mode: 'strict' as const,
+      description: '',
+    }));
+    assert.ok(asks !== undefined && ships !== undefined);
+    assert.equal(findRow(deciding, { gates: [asks] }), 'ada - Waits for your decision, 12 min');
+    assert.equal(
+      findRow(deciding, { gates: [asks, ships] }),
+      'ada - Waits for your decision, 12 min, blocked at Stop by ship',
+    );
+  });
+
   test('beside mail and outages both are said; what a person must do comes first', () => {
     const mail = { unread: exactly(2), urgent: exactly(1) };
     assert.equal(findRow(WAITING, mail), 'ada - Waits at a permission prompt, 3 min · 2 unread, 1 urgent');

@@ -209,10 +209,11 @@ const NORMAL = 2;
 
 /**
  * Formats the note for a gate that blocks the agent: `, blocked at Stop by ship`, or `, waiting for your answer` if its
- * question is open. A gate that only warns blocks nobody.
+ * question is open and what the agent does says nothing of it. A gate that only warns blocks nobody.
  */
-function formatHeld({ gates }: PersonaView, isAsking: boolean): string {
-  const strict = gates.filter(({ mode }) => mode === 'strict');
+function formatHeld({ gates, agentState }: PersonaView, isAsking: boolean): string {
+  const isShown = typeof agentState.decision === 'number';
+  const strict = gates.filter(({ id, mode }) => mode === 'strict' && !(isShown && id === DECISION));
   if (isAsking && strict.some(({ id }) => id === DECISION)) return ', waiting for your answer';
   const [first] = strict;
   if (first === undefined) return '';

@@ -595,6 +595,36 @@ test('projects are by source; one that says the same changes nothing, and one th
   assert.deepEqual([projects.map(({ source }) => source), hives], [['bc-a'], []]);
 });
 
+test('an agent waits while a decision is open that blocks it, for the oldest first, also when it was asked before it joined', () => {
+  const asking = (at: number, ...decisions: OpenDecision[]): Fact => ({ is: 'decisions', at, decisions });
+  const board = createBoardOfFacts(
+    ...[join('ada'), join('bo'), asking(2, asks(1, 'ada', false), asks(2, 'ada', true), asks(3, 'new', true))],
+    { is: 'agent', at: 2, persona: 'bo', reporter: 'hook', state: { is: 'working', since: 1 } },
+  );
+  const states = (): readonly unknown[] =>
+    board.snapshot().personas.map(({ id, agentState: { is, why, decision } }) => [id, is, why, decision]);
+  assert.deepEqual(states(), [
+    ['ada', 'waiting', 'decision', 2],
+    ['bo', 'working', undefined, undefined],
+  ]);
+  board.put(join('new', 3));
+  assert.deepEqual(states()[2], ['new', 'waiting', 'decision', 3]);
+  const { rev } = board.snapshot();
+  board.put(asking(4, asks(1, 'ada', false), asks(2, 'ada', true), asks(3, 'new', true)));
+  assert.equal(board.snapshot().rev, rev, 'the same decisions again change nothing');
+  board.put({ is: 'left', at: 5, persona: 'new' });
+  board.put(join('new', 6));
+  assert.deepEqual(states()[2], ['new', 'waiting', 'decision', 3], 'who comes back waits as before');
+  board.put(asking(7, asks(1, 'ada', false), asks(4, 'bo', true)));
+  assert.deepEqual(states(), [
+    ['ada', 'unknown', 'not-reported', null],
+    ['bo', 'waiting', 'decision', 4],
+    ['new', 'unknown', 'not-reported', null],
+  ]);
+  board.put(asking(8));
+  assert.deepEqual(states()[1], ['bo', 'working', undefined, null]);
+});
+
 test('open decisions are shown also of who is not on the board, but not of who is hidden', () => {
   const board = createBoardOfFacts(
     join('ada'),

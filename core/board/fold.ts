@@ -4,6 +4,7 @@ import {
   type AgentReports,
   type AgentState,
   chooseAgentState,
+  type DecisionReport,
   type Fault,
   type Health,
   type Instant,
@@ -192,7 +193,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
       applyAgentFact(draft, fact);
       break;
     case 'decisions':
-      draft.decisions = fact.decisions;
+      applyDecisions(draft, fact.decisions);
       break;
     case 'quiet':
       draft.quietHours = fact.on;
@@ -270,8 +271,8 @@ function removePersona(draft: BoardDraft, id: PersonaId): void {
   const { index, found } = findPlace(draft.personas, id, getPersonaId);
   if (!found) return;
   const [cell] = draft.personas.splice(index, 1);
-  const { poll: _, ...reports } = cell?.agentReports ?? {};
-  storeReports(draft, id, reports);
+  const { poll: _, decision, ...reports } = cell?.agentReports ?? {};
+  storeReports(draft, id, decision == null ? reports : { ...reports, decision });
 }
 
 function storeReports(draft: BoardDraft, id: PersonaId, reports: AgentReports): void {
@@ -400,6 +401,38 @@ function applyAgent(before: PersonaCell, { reporter, state }: Extract<Fact, { is
 function addReport(cell: PersonaCell, reporter: AgentReporter, state: AgentState | null): PersonaCell {
   const { [reporter]: _, ...others } = cell.agentReports ?? { poll: cell.view.agentState };
   return { ...cell, agentReports: state === null ? others : { ...others, [reporter]: state } };
+}
+
+/** An agent waits while a decision is open that blocks it; of several the oldest counts. */
+function applyDecisions(draft: BoardDraft, decisions: readonly OpenDecision[]): void {
+  const before = findDecisionReports(draft.decisions);
+  const now = findDecisionReports(decisions);
+  draft.decisions = decisions;
+  for (const persona of new Set([...before.keys(), ...now.keys()])) {
+    const decision = now.get(persona) ?? null;
+    if (decision?.id !== before.get(persona)?.id) reportDecision(draft, persona, decision);
+  }
+}
+
+function findDecisionReports(decisions: readonly OpenDecision[]): ReadonlyMap<PersonaId, DecisionReport> {
+  const waits = new Map<PersonaId, DecisionReport>();
+  for (const { id, persona, blocking, created } of decisions) {
+    const known = waits.get(persona);
+    if (blocking && (known === undefined || created < known.since)) waits.set(persona, { id, since: created });
+  }
+  return waits;
+}
+
+function reportDecision(draft: BoardDraft, persona: PersonaId, decision: DecisionReport | null): void {
+  if (findCell(draft, persona) === null) {
+    const { decision: _, ...others } = draft.agentReports.get(persona) ?? {};
+    storeReports(draft, persona, decision === null ? others : { ...others, decision });
+    return;
+  }
+  change(draft, persona, (cell) => {
+    const agentReports = { ...(cell.agentReports ?? { poll: cell.view.agentState }), decision };
+    return show({ ...cell, agentReports }, { agentState: chooseAgentState(agentReports) });
+  });
 }
 
 /** The keys of a poll that `isQuiet` leaves out, because no view has them. */

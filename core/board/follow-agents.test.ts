@@ -35,6 +35,14 @@ test('each report is heard as what the board chose, once per turn; polls that re
   board.put({ is: 'left', at: 4, persona: 'ada' });
   await Promise.resolve();
   assert.deepEqual(heard.splice(0), ['bo idle']);
+  const asks = { id: 1, persona: 'bo', prompt: '?', context: null, options: [], freeText: true, fallback: null };
+  const decision = { ...asks, urgency: 'normal', blocking: true, created: 5, expires: null } as const;
+  board.put({ is: 'decisions', at: 5, decisions: [decision] });
+  await Promise.resolve();
+  assert.deepEqual(heard.splice(0), ['bo waiting'], 'a decision that blocks is a report too');
+  board.put({ is: 'decisions', at: 6, decisions: [] });
+  await Promise.resolve();
+  assert.deepEqual(heard.splice(0), ['bo idle'], 'and so is its end');
   following[Symbol.dispose]();
   board.put(report('bo', 'hook', { is: 'working' }));
   await Promise.resolve();

@@ -11,7 +11,16 @@ import type { PersonaView, Snapshot } from './snapshot.ts';
  */
 export function followAgents(board: Board, listener: (persona: PersonaView) => void): Disposable {
   const reported = new Set<PersonaId>(board.snapshot().personas.map(({ id }) => id));
+  let asking: readonly PersonaId[] = board
+    .snapshot()
+    .personas.flatMap(({ id, agentState }) => (typeof agentState.decision === 'number' ? [id] : []));
   const facts = board.facts((fact) => {
+    if (fact.is === 'decisions') {
+      const now = fact.decisions.flatMap(({ persona, blocking }) => (blocking ? [persona] : []));
+      for (const persona of [...asking, ...now]) reported.add(persona);
+      asking = now;
+      return;
+    }
     const persona = findReportedPersona(fact);
     if (persona !== null) reported.add(persona);
   });

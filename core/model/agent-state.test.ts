@@ -37,6 +37,27 @@ describe('which report of an agent counts', () => {
     assert.equal(chooseAgentState({ hook, session: { ...session, cwd: '/w/b' } }).cwd, '/w/b');
   });
 
+  test('a decision that it waits for counts whatever it does, but after a prompt; when it is closed, what else is said counts', () => {
+    const decision = { id: 7, since: 1500 };
+    const deciding = { is: 'waiting', why: 'decision', since: 1500, decision: 7 } as const;
+    const prompt = { is: 'waiting', why: 'permission', since: 1700 } as const;
+    assert.deepEqual(chooseAgentState({ decision }), deciding);
+    assert.deepEqual(chooseAgentState({ poll, session: { ...session, cwd: '/w/a' }, hook, decision }), {
+      ...deciding,
+      cwd: '/w/a',
+    });
+    assert.equal(chooseAgentState({ hook: prompt, decision }), prompt);
+    assert.deepEqual(chooseAgentState({ hook: { is: 'idle', since: 1900 }, session: prompt, decision }), deciding);
+    assert.deepEqual(chooseAgentState({ session, decision: null }), { ...session, decision: null });
+    assert.deepEqual(chooseAgentState({ decision: null }), { ...AGENT_STATE_NOT_REPORTED, decision: null });
+  });
+
+  test('a process that ended waits for no decision, unless the question came after its end', () => {
+    const gone = { is: 'gone', why: 'process-ended', since: 1000 } as const;
+    assert.equal(chooseAgentState({ session: gone, decision: { id: 7, since: 900 } }), gone);
+    assert.equal(chooseAgentState({ session: gone, decision: { id: 7, since: 1100 } }).is, 'waiting');
+  });
+
   test('who knows nothing hides nobody', () => {
     assert.equal(chooseAgentState({ hook: { is: 'unknown', why: 'no-status' }, poll: { is: 'live' } }).is, 'live');
     assert.equal(chooseAgentState({ poll: { is: 'unknown', why: 'reconciling' } }).why, 'reconciling');

@@ -31,6 +31,8 @@ export interface AgentDetails {
   /** Where it works, an absolute path. */
   readonly cwd?: string;
   readonly model?: string;
+  /** The open decision that it waits for. Null: it waited for decisions, and each of them is closed. Absent: neither. */
+  readonly decision?: number | null;
 }
 
 /** What a waiting agent needs from a person. */
@@ -45,18 +47,28 @@ export type AgentReporter = 'poll' | 'session' | 'hook';
 export const AGENT_STATE_NOT_REPORTED: AgentState = { is: 'unknown', why: 'not-reported' };
 
 /** What each reporter said last; absent where it says nothing. */
-export type AgentReports = { readonly [Key in AgentReporter]?: AgentState };
+export type AgentReports = { readonly [Key in AgentReporter]?: AgentState } & {
+  /** The open decision for which the agent says that it waits. Null: each of those is closed. Absent: there was none. */
+  readonly decision?: DecisionReport | null;
+};
+
+/** A decision that its agent waits for. */
+export interface DecisionReport {
+  readonly id: number;
+  readonly since: Instant;
+}
 
 /** The closer to the agent, the better: its hooks run inside it, the source of its inbox may only see its mail. */
 const REPORTERS: readonly AgentReporter[] = ['hook', 'session', 'poll'];
 
 /**
  * Decides which report counts (docs/contract/agent-state.md). A process that ended does nothing. An agent that waits for a person is
- * hidden only by a report that it went on since. Of the others the one that began last counts; of equal ones that of the closest
- * reporter. Folder and model that it leaves out come from the others.
+ * hidden only by a report that it went on since; a decision that it waits for, by nothing but another wait. Of the others the one
+ * that began last counts; of equal ones that of the closest reporter. Folder and model that it leaves out come from the others.
  */
 export function chooseAgentState(reports: AgentReports): AgentState {
-  return addDetails(chooseReport(reports), reports);
+  const chosen = addDetails(chooseReport(reports), reports);
+  return reports.decision === null ? { ...chosen, decision: null } : chosen;
 }
 
 function addDetails(chosen: AgentState, reports: AgentReports): AgentState {
@@ -76,7 +88,16 @@ function chooseReport(reports: AgentReports): AgentState {
   const first = (is: AgentState['is']): AgentState | undefined => known.find((state) => state.is === is);
   const waiting = known.find((state) => state.is === 'waiting' && !known.some((other) => hasGoneOn(state, other)));
   const newest = known.filter(({ is }) => is !== 'waiting').toSorted((a, b) => (b.since ?? 0) - (a.since ?? 0))[0];
-  return first('gone') ?? waiting ?? first('stalled') ?? newest ?? states[0] ?? AGENT_STATE_NOT_REPORTED;
+  const { decision } = reports;
+  const deciding = decision == null ? null : toDecisionState(decision);
+  const gone = known.find(
+    ({ is, since }) => is === 'gone' && !(decision != null && since !== undefined && decision.since > since),
+  );
+  return gone ?? waiting ?? deciding ?? first('stalled') ?? newest ?? states[0] ?? AGENT_STATE_NOT_REPORTED;
+}
+
+function toDecisionState({ id, since }: DecisionReport): AgentState {
+  return { is: 'waiting', why: 'decision' satisfies WaitReason, since, decision: id };
 }
 
 function hasGoneOn(waiting: AgentState, { is, since = 0 }: AgentState): boolean {

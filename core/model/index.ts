@@ -5,6 +5,7 @@ export {
   type AgentReports,
   type AgentState,
   chooseAgentState,
+  type DecisionReport,
   isSameWait,
   type WaitReason,
 } from './agent-state.ts';

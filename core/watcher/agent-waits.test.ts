@@ -73,6 +73,26 @@ describe('what the agent waits for, in the events of its persona', () => {
     assert.deepEqual([resumed.waited_ms, resumed.agent, resumed.wake_class], [90_000, 'working', 'diagnostic']);
   });
 
+  test('a wait for a decision ends with it, also where nobody says more, and lasted until then', () => {
+    const rig = createRig();
+    const deciding: AgentState = { is: 'waiting', why: 'decision', since: T0, decision: 7 };
+    assert.deepEqual(rig.hear(deciding), ['waiting(decision)']);
+    assert.deepEqual(
+      rig.hear({ is: 'unknown', why: 'not-reported' }),
+      [],
+      'after a restart nobody has said anything yet',
+    );
+    assert.deepEqual(rig.hear({ is: 'unknown', why: 'not-reported', decision: null }), ['resumed(decision unknown)']);
+    rig.hear({ ...deciding, since: T0 + 60_000 });
+    assert.deepEqual(rig.hear({ is: 'working', since: T0, decision: null }), ['resumed(decision working)']);
+    rig.hear(PERMISSION);
+    assert.deepEqual(
+      rig.hear({ is: 'unknown', why: 'not-reported', decision: null }),
+      [],
+      'no other wait ends by that',
+    );
+  });
+
   test('another reporter of the same wait makes no second event, and one that begins much later is another wait', () => {
     const rig = createRig();
     rig.hear(PERMISSION);

@@ -22,7 +22,8 @@ export interface WaitChange {
 
 /**
  * Returns the events that are due: each wait is delivered once as `waiting`, and its end once as `resumed`. A state that
- * says nothing of the agent ends no wait, because after a restart its reporters come back one after the other.
+ * says nothing of the agent ends no wait, because after a restart its reporters come back one after the other. A wait for a decision
+ * ends with it, also where nobody says what the agent does then.
  */
 export function findWaitChanges(agent: HeardAgent | null, wait: AgentWait | null): readonly WaitChange[] {
   if (agent === null) return NOTHING;
@@ -30,7 +31,7 @@ export function findWaitChanges(agent: HeardAgent | null, wait: AgentWait | null
   switch (state.is) {
     case 'unknown':
     case 'live':
-      return NOTHING;
+      return wait?.reason === 'decision' && state.decision === null ? [toResumed(wait, state, at)] : NOTHING;
     case 'waiting':
       if (wait === null) return [toWaiting(state, state.why)];
       if (isSameWait(wait.since, state.since ?? null)) return NOTHING;
@@ -56,7 +57,8 @@ function toWaiting({ since, cwd }: AgentState, reason: string): WaitChange {
 
 function toResumed({ reason, since }: AgentWait, state: AgentState, at: Instant): WaitChange {
   const { is, cwd } = state;
-  const end = state.since ?? at;
+  // A decision does not change what else is said of the agent, so that may have begun before the wait.
+  const end = state.since !== undefined && state.since >= (since ?? 0) ? state.since : at;
   return {
     event: {
       event: 'resumed',

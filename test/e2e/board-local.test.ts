@@ -48,6 +48,33 @@ describe('what waits on this machine', () => {
     await tray.until('another process answered it', ({ decisions }) => decisions.length === 0);
   });
 
+  test('an agent that waits for an answer is shown as waiting, and its event of the end comes with the answer', async () => {
+    using home = trayHome();
+    await using tray = await home.start();
+    await ran(home, 'inbox', 'push', '--to', 'ada', '--source', 'ci', '--priority', '4', 'hello');
+    await tray.persona('ada', ({ agent }) => agent === 'unknown');
+    const asking = home.run(['decision', 'create', '--as', 'ada', '--option', 'y=Yes', '--wait', 'Ship it?']);
+    const ada = await tray.persona('ada', ({ agent }) => agent === 'waiting');
+    assert.equal(ada.agentReason, 'decision');
+    const { stdout } = await home.run(['status']);
+    assert.match(stdout, /^1 agent waits for you, .*1 question for you/);
+    assert.match(stdout, /WAITS .* ada: waits for your decision, \d/);
+    await ran(home, 'decision', 'respond', '1', '--select', 'y');
+    assert.equal((await asking).code, 0);
+    await tray.persona('ada', ({ agent }) => agent === 'unknown');
+    const waits = () =>
+      home
+        .events('ada')
+        .flatMap(({ event, reason, wake_class: wakes }) =>
+          event === 'waiting' || event === 'resumed' ? [[event, reason, wakes]] : [],
+        );
+    await tray.cli.until('the end of the wait', () => waits().length > 1);
+    assert.deepEqual(waits(), [
+      ['waiting', 'decision', 'diagnostic'],
+      ['resumed', 'decision', 'diagnostic'],
+    ]);
+  });
+
   test('a gate is on the board from being registered to being satisfied; one that nobody registered is not', async () => {
     using home = trayHome();
     await using tray = await home.start();
