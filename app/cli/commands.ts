@@ -67,6 +67,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./follow.ts'),
   },
+  mcp: {
+    summary: 'serve an agent its inbox as tools, over the Model Context Protocol',
+    needs: 'store',
+    load: () => import('./mcp.ts'),
+  },
   open: {
     summary: "open a persona's session, or the status page",
     needs: 'tray',

@@ -112,6 +112,9 @@ export function prepareItemStatements(db: Database) {
       RETURNING seq AS id, dedup_key`),
 
     list: { pending: list('pending'), delivered: list('delivered'), all: list('all') },
+    byId: db.prepare<ItemRow>(`
+      SELECT ${columns('i')} FROM inbox AS i WHERE i.persona = ?1 AND i.seq = ?2
+      UNION ALL SELECT ${columns('a')} ${BROADCASTS} WHERE a.persona = ?1 AND a.seq = ?2`),
     tally: db.prepare<PriorityTally>(tally(own('?3'), 'i.priority')),
     tallyToAll: db.prepare<PriorityTally>(tally(toAll, 'a.priority')),
     tallyOfNobodyYet: db.prepare<PriorityTally>(

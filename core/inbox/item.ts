@@ -109,6 +109,8 @@ export interface Items {
   pushOwn(item: OwnItem): PushResult;
   /** The newest `limit` items, newest last, for any session. Expired, read and leased items are not pending. */
   list(persona: string, which: ItemFilter, limit: number): readonly Item[];
+  /** Null: the persona has no such item. */
+  find(persona: string, id: number): Item | null;
   /**
    * How many items are pending, by priority: those for any session, and those for `session`. Leased items do not count. 1,000
    * stands for as many or more, which bounds the cost.

@@ -153,6 +153,10 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         .all(persona, nowMs(), limit)
         .reverse()
         .map((row) => toItem(row, persona)),
+    find(persona, id) {
+      const row = sql.byId.get(persona, id);
+      return row === undefined ? null : toItem(row, persona);
+    },
     pending(persona, session) {
       const now = nowMs();
       const tallies = [...sql.tally.all(persona, now, null), ...sql.tallyToAll.all(persona, now)];

@@ -91,6 +91,20 @@ describe('load lists', () => {
     assert.doesNotMatch(session, /import (?!type)[^\n]*from '@modelcontextprotocol/);
   });
 
+  test('the library of hivebar mcp is reached by that command alone', () => {
+    const files = programFiles();
+    const serves = 'app/cli/mcp/server.node.ts';
+    const server = '@modelcontextprotocol/server';
+    assert.ok(loads(files, 'app/cli/mcp.ts').get(server)?.endsWith(`${serves} -> ${server}`));
+    const without = files.map((file) =>
+      file.path === 'app/cli/commands.ts'
+        ? { ...file, imports: file.imports.filter(({ specifier }) => specifier !== './mcp.ts') }
+        : file,
+    );
+    for (const entry of ['app/cli/full.node.ts', 'app/program/tray.ts', 'app/cli/hook/run.ts'])
+      assert.equal(loads(without, entry).get(server), undefined, entry);
+  });
+
   test('ws is reached from the tray process over the lazy import of the session stream alone', () => {
     const files = programFiles();
     const serves = 'app/status/session-stream.node.ts';

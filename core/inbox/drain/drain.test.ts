@@ -30,6 +30,7 @@ function createItems(...saved: readonly Item[]) {
     awaitedSessions: unused,
     endSession: unused,
     list: unused,
+    find: unused,
     pending: unused,
     lease(request) {
       asked.push(request);

@@ -1,0 +1,1 @@
+export { runMcpServer } from './server.node.ts';

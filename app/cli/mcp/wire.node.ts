@@ -1,0 +1,60 @@
+import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/server';
+
+/** What the server learns from the messages that pass. */
+interface WireListener {
+  /** A client of 2026-07-28 listens to these resources. */
+  subscribed(uris: readonly string[]): void;
+  /** The answer to this request was written. */
+  answered(id: string | number): void;
+  /** The answer to this request could not be written. */
+  failed(id: string | number): void;
+  closed(): void;
+}
+
+/** Wraps the transport of the library, whose `send` resolves before the system accepted the bytes. */
+export function createWire(inner: Transport, listener: WireListener): Transport {
+  const wire: Transport = {
+    async start() {
+      inner.onmessage = (message, extra) => {
+        const uris = findSubscribedUris(message);
+        if (uris.length > 0) listener.subscribed(uris);
+        wire.onmessage?.(message, extra);
+      };
+      inner.onerror = (error) => wire.onerror?.(error);
+      inner.onclose = () => {
+        wire.onclose?.();
+        listener.closed();
+      };
+      await inner.start();
+    },
+    async send(message: JSONRPCMessage, _options?: TransportSendOptions) {
+      const id = 'id' in message && !('method' in message) ? (message.id ?? null) : null;
+      try {
+        await write(`${JSON.stringify(message)}\n`);
+      } catch (error) {
+        if (id !== null) listener.failed(id);
+        throw error;
+      }
+      if (id !== null) listener.answered(id);
+    },
+    close: () => inner.close(),
+  };
+  return wire;
+}
+
+/** Resolves when the bytes were passed to the system. */
+function write(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error === null || error === undefined) resolve();
+      else reject(error);
+    });
+  });
+}
+
+function findSubscribedUris(message: JSONRPCMessage): readonly string[] {
+  if (!('method' in message) || message.method !== 'subscriptions/listen') return [];
+  const { notifications } = (message.params ?? {}) as { readonly notifications?: unknown };
+  const { resourceSubscriptions: uris } = (notifications ?? {}) as { readonly resourceSubscriptions?: unknown };
+  return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : [];
+}

@@ -1,0 +1,82 @@
+import { Client, type Notification } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { programEntry } from './program.ts';
+import type { TrayHome } from './tray-process.ts';
+
+/** The two revisions of the protocol, as the client of the makers of MCP begins them. */
+export const ERAS = ['2025-11-25', '2026-07-28'] as const;
+export type Era = (typeof ERAS)[number];
+
+/** What a tool answered. */
+export interface ToolAnswer {
+  readonly text: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly isError: boolean;
+}
+
+/** The official client with `hivebar mcp` as its server. */
+export interface McpClient extends AsyncDisposable {
+  readonly client: Client;
+  readonly pid: number;
+  readonly stderr: string;
+  /** Notifications that the client knows nothing of, and changes of resources. */
+  readonly notifications: readonly Notification[];
+  call(name: string, args?: object, options?: CallOptions): Promise<ToolAnswer>;
+}
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (progress: { readonly progress: number }) => void;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface McpClientOptions {
+  readonly era?: Era;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
+}
+
+const WITHIN_MS = 60_000;
+
+export async function connectMcp(home: TrayHome, options: McpClientOptions = {}): Promise<McpClient> {
+  const { era = '2025-11-25', env = {}, args = [], cwd = home.home } = options;
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [programEntry('hivebar'), 'mcp', ...args],
+    env: { ...home.env, ...env },
+    stderr: 'pipe',
+    cwd,
+  });
+  let stderr = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString('utf8');
+  });
+  const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const notifications: Notification[] = [];
+  client.fallbackNotificationHandler = async (notification) => void notifications.push(notification);
+  client.setNotificationHandler('notifications/resources/updated', (notification) => {
+    notifications.push(notification);
+  });
+  await client.connect(transport, { timeout: WITHIN_MS });
+  return {
+    client,
+    pid: transport.pid ?? 0,
+    get stderr() {
+      return stderr;
+    },
+    notifications,
+    async call(name, given = {}, { meta, ...more } = {}) {
+      const params = { name, arguments: { ...given }, ...(meta === undefined ? {} : { _meta: { ...meta } }) };
+      const { content, structuredContent, isError } = await client.callTool(params, { timeout: WITHIN_MS, ...more });
+      const [first] = content;
+      return {
+        text: first?.type === 'text' ? first.text : '',
+        data: (structuredContent ?? {}) as Record<string, unknown>,
+        isError: isError === true,
+      };
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
