@@ -34,6 +34,7 @@ export function createRealMachine(log: Log): Machine {
     onPoke,
     started: compileAtOnce,
     atRest: clearHeap,
+    inBurst: letYoungSpaceGrow,
     inStorm: limitYoungSpace,
   };
 }
@@ -43,9 +44,9 @@ export function createRealMachine(log: Log): Machine {
  * the space for new objects grow to 32 MiB, and garbage is kept until it is as large as the live objects. That memory is never
  * given back. Call this once the program is loaded.
  *
- * With `storms` the space for new objects may grow at once, because with little space a storm of mail spends a third of its time
- * in garbage collection. Such a program calls `limitYoungSpace` in a storm and `clearHeap` when it is at rest. Without `storms` the
- * middle compiler is off, too.
+ * With `storms` the space for new objects may grow until the first rest, because with little space a start or a storm of mail spends
+ * a third of its time in garbage collection. Such a program calls `letYoungSpaceGrow` when a burst begins, `limitYoungSpace` in a
+ * storm, and `clearHeap` when it is at rest. Without `storms` the middle compiler is off, too.
  */
 export function limitHeap({ storms }: { readonly storms: boolean }): void {
   setYoungGrowth(storms);
@@ -90,10 +91,17 @@ function hasGrown(): boolean {
   return young === undefined || young.space_size >= GROWN_BYTES;
 }
 
+let isAtRest = false;
 let isLimited = false;
 
+function letYoungSpaceGrow(): void {
+  if (!isAtRest) return;
+  isAtRest = false;
+  setYoungGrowth(true);
+}
+
 function limitYoungSpace(): void {
-  if (isLimited || !hasGrown()) return;
+  if (isAtRest || isLimited || !hasGrown()) return;
   setYoungGrowth(false);
   isLimited = true;
 }
@@ -107,12 +115,14 @@ function clearHeap(): void {
     setFlagsFromString('--expose-gc');
     gc = runInNewContext('gc') as NonNullable<typeof gc>;
   }
-  // Only a last-resort collection gives pages back to the system.
+  // V8 adds up what survives, so a day of single messages would make the space grow as a storm does.
+  setYoungGrowth(false);
+  isAtRest = true;
+  isLimited = false;
   if (!isFirst && !hasGrown()) return;
+  // Only a last-resort collection gives pages back to the system.
   gc({ type: 'major', flavor: 'last-resort' });
   trim();
-  if (isLimited) setYoungGrowth(true);
-  isLimited = false;
 }
 
 let mallocTrim: ((pad: number) => number) | null = null;
@@ -132,8 +142,13 @@ function trim(): void {
 export interface Machine {
   /** Called when a program that takes in storms of mail has started. */
   started(): void;
-  /** Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back. */
+  /**
+   * Called when the start is over, or when nothing has happened for a while: memory that is not needed can be given back, and little
+   * more is needed until the next burst.
+   */
   atRest(): void;
+  /** Called when many events come at once after a rest: more memory saves time. */
+  inBurst(): void;
   /** Called in a storm now and then: memory need not grow further. */
   inStorm(): void;
   readonly env: Readonly<Record<string, string | undefined>>;

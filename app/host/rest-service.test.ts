@@ -4,18 +4,18 @@ import { createBoard } from '../../core/board/index.ts';
 import { exactly } from '../../core/model/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Machine } from './machine.node.ts';
-import { createRestService, createStormLimit } from './rest-service.ts';
+import { createRestService, createWorkMeter } from './rest-service.ts';
 
 test('memory is given back a second after the start and after many polls, once in ten minutes at most', async () => {
   const clock = fakeClock();
   const board = createBoard();
   let rests = 0;
-  const atRest = (): void => {
+  const rest = (): void => {
     rests += 1;
   };
   const outbox = { onDelivered: () => ({ [Symbol.dispose]: () => {} }) };
   const stop = new AbortController();
-  const over = createRestService({ outbox, board }, { clock, atRest } as unknown as Machine).run(stop.signal);
+  const over = createRestService({ outbox, board, work: { rest } }, { clock } as unknown as Machine).run(stop.signal);
   const countSoMany = (count: number): void => {
     const counts = Array.from({ length: count }, (_, i) => ({
       persona: `p${i}`,
@@ -47,17 +47,28 @@ test('memory is given back a second after the start and after many polls, once i
   await over;
 });
 
-test('memory is limited with every thousand pieces of work', () => {
-  let limits = 0;
-  const inStorm = (): void => {
-    limits += 1;
+test('a burst of events may take memory, once until the next rest; every thousand pieces of work limit it', () => {
+  const calls: string[] = [];
+  const note = (call: string) => () => void calls.push(call);
+  const work = createWorkMeter({
+    inBurst: note('burst'),
+    inStorm: note('storm'),
+    atRest: note('rest'),
+  } as unknown as Machine);
+  const countEvents = (count: number): void => {
+    for (let n = 0; n < count; n += 1) work.countEvent();
   };
-  const countWork = createStormLimit({ inStorm } as unknown as Machine);
-  countWork(998);
-  countWork(1);
-  assert.equal(limits, 0);
-  countWork(1);
-  assert.equal(limits, 1);
-  countWork(1);
-  assert.equal(limits, 1);
+  work.countWork(900);
+  countEvents(19);
+  assert.deepEqual(calls, [], 'single messages need nothing');
+  work.rest();
+  countEvents(19);
+  assert.deepEqual(calls, ['rest'], 'a rest between them makes them no burst');
+  countEvents(61);
+  assert.deepEqual(calls, ['rest', 'burst']);
+  countEvents(1);
+  assert.deepEqual(calls, ['rest', 'burst', 'storm'], 'work of all kinds adds up to a storm');
+  work.rest();
+  countEvents(20);
+  assert.deepEqual(calls, ['rest', 'burst', 'storm', 'rest', 'burst']);
 });

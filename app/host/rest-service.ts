@@ -6,6 +6,7 @@ import type { Machine } from './machine.node.ts';
 interface RestNeeds {
   readonly outbox: Pick<Outbox<never>, 'onDelivered'>;
   readonly board: Pick<Board, 'facts'>;
+  readonly work: Pick<WorkMeter, 'rest'>;
 }
 
 /** After this time without an event, the process is at rest. */
@@ -15,32 +16,53 @@ const CROWD = 1000;
 /** What polls leave is cleared away at most this often. To do it each minute would cost more than the polls of 5,000 personas. */
 const CROWD_EVERY_MS = 600_000;
 
-/**
- * Returns what to call with each piece of work for a persona, those of the start too. With every thousand it limits the memory that
- * they take; the service gives it back.
- */
-export function createStormLimit({ inStorm }: Machine): (count: number) => void {
+/** So many events without a rest between them are a burst. */
+const BURST = 20;
+
+/** Counts work, so that a burst gets the memory that it needs, and a storm no more than that. */
+export interface WorkMeter {
+  /** Work for so many personas, that of the start too. With every thousand it limits the memory that they take. */
+  countWork(count: number): void;
+  countEvent(): void;
+  /** Gives back what a burst took. */
+  rest(): void;
+}
+
+export function createWorkMeter({ inBurst, inStorm, atRest }: Machine): WorkMeter {
   let sum = 0;
-  return (count) => {
+  let events = 0;
+  const countWork = (count: number): void => {
     sum += count;
     if (sum < CROWD) return;
     sum = 0;
     inStorm();
   };
+  return {
+    countWork,
+    countEvent() {
+      events += 1;
+      if (events === BURST) inBurst();
+      countWork(1);
+    },
+    rest() {
+      events = 0;
+      atRest();
+    },
+  };
 }
 
 /** Gives back the memory that a storm of events took, or many polls, once they are over. */
-export function createRestService({ outbox, board }: RestNeeds, { clock, atRest }: Machine): Service {
+export function createRestService({ outbox, board, work }: RestNeeds, { clock }: Machine): Service {
   return {
     name: 'memory',
     async run(signal) {
-      let timer = clock.after(REST_AFTER_MS, () => atRest());
+      let timer = clock.after(REST_AFTER_MS, () => work.rest());
       let crowdTimer: Disposable | null = null;
       let polled = 0;
       let againAt = Number.NEGATIVE_INFINITY;
       using _events = outbox.onDelivered(() => {
         timer[Symbol.dispose]();
-        timer = clock.after(REST_AFTER_MS, () => atRest());
+        timer = clock.after(REST_AFTER_MS, () => work.rest());
       });
       using _facts = board.facts((fact) => {
         if (fact.is === 'polled') polled += 1;
@@ -50,7 +72,7 @@ export function createRestService({ outbox, board }: RestNeeds, { clock, atRest 
         againAt = clock.monotonic() + CROWD_EVERY_MS;
         crowdTimer = clock.after(REST_AFTER_MS, () => {
           crowdTimer = null;
-          atRest();
+          work.rest();
         });
       });
       await untilAborted(signal);

@@ -17,7 +17,7 @@ import {
 } from '../../core/state/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.node.ts';
-import { createStormLimit } from '../host/rest-service.ts';
+import { createWorkMeter, type WorkMeter } from '../host/rest-service.ts';
 import { createStoreCopy, type StoreCopy } from '../host/store-copy-service.node.ts';
 import type { SavedTrayState } from '../sources/hive-watchers.ts';
 import { DATABASE, JOURNAL, type StoreMode } from './store-modes.ts';
@@ -29,6 +29,7 @@ export interface TrayState extends Disposable {
   /** The truth; in read-only mode every write through it is refused. */
   readonly db: Database;
   readonly local: LocalHive;
+  readonly work: WorkMeter;
   readonly outbox: Outbox<SavedTrayState>;
   readonly history: History;
   readonly retention: RetentionClock;
@@ -91,8 +92,8 @@ export function openTrayState(state: string, settings: Settings, mode: StoreMode
     }),
   );
   opened.use(board.facts(history.hear));
-  const countWork = createStormLimit(machine);
-  opened.use(board.facts((fact) => countWork(fact.is === 'counted' ? fact.counts.length : 1)));
+  const work = createWorkMeter(machine);
+  opened.use(board.facts((fact) => work.countWork(fact.is === 'counted' ? fact.counts.length : 1)));
   const eventsDirectory = join(state, 'events');
   const outbox = opened.use(
     openOutbox<SavedTrayState>({
@@ -103,7 +104,7 @@ export function openTrayState(state: string, settings: Settings, mode: StoreMode
       directory: eventsDirectory,
       journal: join(state, JOURNAL),
       retentionNow: retention.now,
-      onTake: () => countWork(1),
+      onTake: work.countEvent,
       rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
       onBehind: (persona, fault) => {
         if (fault === null) log.info(`${persona}: its event file is up to date again`);
@@ -114,7 +115,7 @@ export function openTrayState(state: string, settings: Settings, mode: StoreMode
   );
   const all = opened.move();
   return {
-    ...{ board, db, local, outbox, history, retention, copy, eventsDirectory },
+    ...{ board, work, db, local, outbox, history, retention, copy, eventsDirectory },
     reconcile(hive) {
       if (mode.is !== 'whole') return;
       const { contentChars } = settings;

@@ -197,7 +197,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
       ?.run({}, machine.stop)
       .catch((error: unknown) => log.warn(String(error)));
   using _poke = machine.onPoke(() => controls.poll(null));
-  start(createRestService({ outbox, board }, machine));
+  start(createRestService({ outbox, board, work: state.work }, machine));
   start(...(owned?.last ?? []));
   await untilAborted(machine.stop);
   return hasRoom && !outer.stop.aborted ? 'space' : 'stopped';
