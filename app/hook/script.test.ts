@@ -24,6 +24,7 @@ import { formatScript } from './script.ts';
 /** Without a PATH some shells look where programs mostly are. */
 const NOWHERE = { PATH: '/nowhere' };
 const passed = { code: 0, stdout: '', stderr: '' };
+const SESSION = '{"session_id": "s"}';
 
 function isAsked({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }): boolean {
   assert.equal(stderr, '');
@@ -81,6 +82,23 @@ for (const shell of SHELLS) {
     assert.ok(isAsked(hook(h, 'ada', 'Sto')));
     assert.ok(isAsked(hook(h, 'ada', '')));
     assert.ok(isAsked(hook(h, 'ada', '*')));
+  });
+
+  test(`${name}: when Cursor runs a hook of Claude Code, nothing is started, said or noted; Claude Code in its terminal is itself`, () => {
+    using h = hookShell();
+    const run = (env: Record<string, string>, harness = 'claude') =>
+      h.run([harness, 'Stop', 'ada'], { shell, env: { CURSOR_VERSION: '1.7.2', ...env }, input: SESSION });
+    for (const stamp of [false, true]) {
+      if (stamp) h.stamp('ada');
+      assert.deepEqual(run({}), passed);
+      assert.equal(h.activity('ada'), '');
+    }
+    assert.deepEqual(run({ CLAUDECODE: '1' }), passed);
+    assert.equal(h.activity('ada'), 'Stop\n', 'as Claude Code');
+    rmSync(h.state.at('run/pending/ada'));
+    for (const env of [{ CLAUDECODE: '1' }, { CLAUDE_CODE_SESSION_ID: 's' }, { HIVEBAR_HOOK_PROBE: '1' }])
+      assert.ok(isAsked(run(env)), JSON.stringify(env));
+    assert.ok(isAsked(run({}, 'cursor')), 'its own hooks');
   });
 
   test(`${name}: the variable goes before what install was told; without either the program decides`, () => {
@@ -182,7 +200,8 @@ for (const shell of SHELLS) {
 
   test(`G9 ${name}: given a Node that is gone, one of the package is taken, then the one on PATH; given a program that is gone, hivebar on PATH`, () => {
     using h = hookShell({ otherNodes: ['/no/such/node', '@own'] });
-    const runs = (env: Record<string, string> = {}) => h.run(['claude', 'SessionStart', 'ada'], { shell, env }).stdout;
+    const runs = (env: Record<string, string> = {}) =>
+      h.run(['claude', 'SessionStart', 'ada'], { shell, env, input: SESSION }).stdout;
     const program = (path: string, says: string): void => {
       mkdirSync(h.state.at('bin'), { recursive: true });
       h.state.write(path, `#!/bin/sh\necho "${says} $*"\n`);
@@ -220,7 +239,7 @@ for (const shell of SHELLS) {
       const { code, stdout, stderr } = h.run(['claude', event, persona], {
         shell,
         env: NOWHERE,
-        input: JSON.stringify(given),
+        input: JSON.stringify({ session_id: 's', ...given }),
       });
       assert.deepEqual([code, stderr], [0, '']);
       return stdout === '' ? null : JSON.parse(stdout);
@@ -243,7 +262,7 @@ for (const shell of SHELLS) {
     const held = asked('Stop', { stop_hook_active: false });
     assert.equal(held.decision, 'block');
     assert.match(held.reason, /are open: decision tests\. Hivebar is not found/);
-    const codex = h.run(['codex', 'Stop', 'ada'], { shell, env: NOWHERE, input: '{}' });
+    const codex = h.run(['codex', 'Stop', 'ada'], { shell, env: NOWHERE, input: SESSION });
     assert.equal(JSON.parse(codex.stdout).decision, 'block');
     assert.equal(asked('Stop', { stop_hook_active: true }), null, 'once in a turn');
     assert.equal(asked('Stop', { agent_id: 'helper' }), null, 'not for a helper of the agent');
@@ -256,6 +275,9 @@ for (const shell of SHELLS) {
     assert.equal(asked('PreToolUse', { tool_name: 'Read', tool_input: {} }), null);
     put('push', { hook: 'PreToolUse', matcher: { tool: 'Edit|Wr*', command: null } });
     assert.ok(asked('PreToolUse', { tool_name: 'Read', tool_input: {} }) !== null, 'patterns are not judged here');
+    for (const foreign of [{ session_id: undefined, sessionId: 's' }, { cursor_version: '1.7.2' }])
+      for (const event of ['SessionStart', 'Stop', 'UserPromptSubmit', 'PreToolUse'])
+        assert.equal(asked(event, { tool_name: 'Bash', ...foreign }), null, `nothing for another program: ${event}`);
     put('tests', {}, null, 'Ada B');
     h.stamp('Ada B', { quiet: ['PostToolUse'] });
     assert.equal(asked('Stop', {}, 'Ada B').decision, 'block');

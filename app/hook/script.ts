@@ -18,7 +18,7 @@ export interface ScriptFacts {
 export const SCRIPT_NAME = 'hivebar-hook';
 
 /** This line identifies what we wrote, and its form. */
-const SCRIPT_HEADER = '# Hivebar hook, form 2.';
+const SCRIPT_HEADER = '# Hivebar hook, form 3.';
 
 /**
  * Characters that the shell may use in file stems unchanged. They are listed one by one, since `[a-z]` includes capitals in some
@@ -98,6 +98,7 @@ state=@STATE@
 harness=\${1-}
 event=\${2-}
 given=\${3-}
+input=
 case $harness in
   # Its hooks run in a server with the environment of the first agent: whose this one is only the program can tell.
   codex) persona= ;;
@@ -172,11 +173,27 @@ cannot_ask() {
   [ -z "\${${PROBE}-}" ] || exit 0
   case $event in
     SessionStart)
-      [ ! -d "$state" ] || echo '{"systemMessage":"hivebar: ${NOT_FOUND_MESSAGE}. No mail is shown to this agent meanwhile."}'
+      [ ! -d "$state" ] || is_foreign || echo '{"systemMessage":"hivebar: ${NOT_FOUND_MESSAGE}. No mail is shown to this agent meanwhile."}'
       ;;
     Stop | UserPromptSubmit | PreToolUse) hold ;;
   esac
   exit 0
+}
+
+# The whole input, in $input, with an x before it.
+read_input() {
+  [ -z "$input" ] || return 0
+  while IFS= read -r line || [ -n "$line" ]; do input=$input$line; done
+  input=x$input
+}
+
+# Another program runs the hooks of this one: VS Code names no session_id, Cursor says its version. It gets nothing.
+is_foreign() {
+  read_input
+  case $input in
+    *'"cursor_version":'*) return 0 ;;
+    *'"session_id":'*) return 1 ;;
+  esac
 }
 
 # Holds where a strict gate is open, a Stop once in a turn.
@@ -215,7 +232,6 @@ find_gates() {
 # agent, a turn that was held already, another tool.
 open_gates() {
   open=
-  input=
   for file in "$gates"/*.json; do
     [ -f "$file" ] || continue
     is=
@@ -228,10 +244,7 @@ open_gates() {
       esac
     done <"$file"
     [ "$is" = xxx ] || continue
-    if [ -z "$input" ]; then
-      while IFS= read -r line || [ -n "$line" ]; do input=$input$line; done
-      input=x$input
-    fi
+    if is_foreign; then return 1; fi
     case $input in
       *'"agent_id":'* | *'"stop_hook_active":true'* | *'"stop_hook_active": true'*) continue ;;
     esac
@@ -300,6 +313,11 @@ pass() {
   { echo "$event" >"$state/run/activity/$stem"; } 2>/dev/null
   exit 0
 }
+
+# Cursor runs the hooks of Claude Code, too. Claude Code in a terminal of Cursor says who it is.
+if [ -n "\${CURSOR_VERSION-}" ] && [ "$harness" = claude ] && [ -z "\${CLAUDECODE-}\${CLAUDE_CODE_SESSION_ID-}\${${PROBE}-}" ]; then
+  exit 0
+fi
 
 @LEADS@
 if [ -n "$persona" ] && [ -z "\${${PROBE}-}" ]; then

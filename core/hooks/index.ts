@@ -17,6 +17,7 @@ export {
   type HookTurn,
   parseHookEvent,
   parseTurnNotification,
+  refuseForeignEnv,
 } from './harness/index.ts';
 export {
   decideEnter,

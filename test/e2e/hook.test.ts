@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openItems } from '../../core/inbox/index.ts';
@@ -406,6 +406,25 @@ describe('what a harness may say', () => {
     silentWith(/stdin must be a JSON object/, await m.hook('Stop', {}, { ...ADA, raw: '' }));
     silentWith(/--wrong/, await m.hook('Stop', {}, { ...ADA, flags: ['--wrong'] }));
     assert.equal(pending(m), 1);
+  });
+
+  test('a program that runs the hooks of Claude Code by accident gets nothing, and nothing is marked or reported', async () => {
+    using m = hookMachine();
+    await push(m, 'for Claude Code alone');
+    await m.hivebar(['decision', 'create', '--as', 'ada', '--option', 'a=b', 'Which?']);
+    const dialects: readonly (readonly [RegExp, object, Record<string, string>])[] = [
+      [/VS Code/, { session_id: undefined, hook_event_name: undefined, sessionId: 's', hookEventName: 'Stop' }, {}],
+      [/Cursor/, { session_id: undefined, conversation_id: 'c', cursor_version: '1.7.2' }, {}],
+      [/Cursor/, {}, { CURSOR_VERSION: '1.7.2' }],
+      [/no session_id/, { session_id: undefined }, {}],
+    ];
+    for (const [why, given, env] of dialects)
+      for (const event of ['SessionStart', 'UserPromptSubmit', 'Stop'])
+        silentWith(why, await m.hook(event, { ...given }, { ...ADA, env }));
+    assert.equal(pending(m), 1);
+    assert.equal(existsSync(m.home.at('run/agents')), false, 'no report of what an agent does');
+    const own = { CURSOR_VERSION: '1.7.2', CLAUDECODE: '1' };
+    assert.match(parseContext(await m.hook('UserPromptSubmit', {}, { ...ADA, env: own })), /for Claude Code alone/);
   });
 
   test('stdin that is never closed is not waited for', async () => {

@@ -7,7 +7,7 @@ const ENTRY = programEntry('hivebar');
 const HOOK_ENTRY = programEntry('hook');
 const STARTS = "require('node:child_process').spawnSync(process.execPath, process.argv.slice(2), { stdio: 'inherit' })";
 const FOREIGN =
-  /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_|AI_AGENT|CODEX_|CLAUDE)|_proxy$/i;
+  /^(HIVEBAR_|KIJITOMON_|XDG_|NODE_|npm_|TMUX|TERM_SESSION_ID|WT_SESSION|GT_|AI_AGENT|CODEX_|CLAUDE|CURSOR_)|_proxy$/i;
 
 export interface HookCallResult {
   readonly code: number | null;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { computeCodexHookHash } from '../../app/hook/codex-trust.ts';
 import { findNodeCandidates } from '../../app/hook/hook-entries.ts';
@@ -8,7 +8,8 @@ import { realRandom } from '../../core/ports/index.ts';
 import { programEntry } from './program.ts';
 
 /**
- * Installs the hooks of Claude Code and Codex as the program under test would, without a process.
+ * Installs the hooks of Claude Code and Codex as the program under test would, without a process, and trusts them as a user of Codex
+ * does.
  * @param home `HOME`
  * @param state `HIVEBAR_HOME`
  */
@@ -34,6 +35,7 @@ export function installHooks(home: string, state: string): void {
     folders: { user: folders, project: folders },
   });
   for (const harness of ['claude', 'codex'] as const) installer.install(harness, 'user', null);
+  writeFileSync(join(folders.codex, 'config.toml'), trustAll(join(folders.codex, 'hooks.json')));
 }
 
 /** What Codex writes into its `config.toml` when its user trusts every hook of this file. */

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { type Io, toUsageFault } from '../../../core/command/index.ts';
-import { advancePacing, decideMove, type HookMoment, type HookTurn, isTurnStart } from '../../../core/hooks/index.ts';
+import {
+  advancePacing,
+  decideMove,
+  type HookMoment,
+  type HookTurn,
+  isTurnStart,
+  refuseForeignEnv,
+} from '../../../core/hooks/index.ts';
 import { createOpenDecisionLookup } from '../../../core/inbox/decisions/index.ts';
 import { createGitCheck, type Gates, openGates } from '../../../core/inbox/gates/index.ts';
 import { openItems } from '../../../core/inbox/index.ts';
@@ -81,6 +88,8 @@ async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<voi
     return await handleNotification(notification, options.persona, io.env, { log, budget });
   }
   const stdin = await readStdin(budget.part(STDIN_MS));
+  const foreign = refuseForeignEnv(harness.name, io.env);
+  if (foreign !== null) throw foreign;
   const turn = harness.readTurn(stdin, options.event ?? '');
   if (turn instanceof Fault) throw turn;
   const dirs = findOwnDirs({ ...io.env });

@@ -1,3 +1,4 @@
+import { refuseForeignInput } from './dialect.ts';
 import {
   createSlots,
   type Harness,
@@ -25,7 +26,7 @@ function createClaude(version: Version | null): Harness {
     LATER.find((entry) => entry.event === event && isAtLeast(version, entry.from))?.row ?? ROWS[event];
   return {
     name: 'claude',
-    readTurn: (stdin, event) => parseHookTurn('claude', stdin, event),
+    readTurn: (stdin, event) => parseHookTurn('claude', stdin, event, (input) => refuseForeignInput('claude', input)),
     carries: (turn) => toCarries(findRow(turn)),
     formatReply: (turn, answer) => formatRowReply(findRow(turn), turn.event, answer),
   };

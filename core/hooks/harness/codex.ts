@@ -1,4 +1,5 @@
 import { type Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
+import { refuseForeignInput } from './dialect.ts';
 import {
   createSlots,
   type Harness,
@@ -13,7 +14,7 @@ import { formatRowReply, ROWS, toCarries } from './rows.ts';
 function createCodex(): Harness {
   return {
     name: 'codex',
-    readTurn: (stdin, event) => parseHookTurn('codex', stdin, event),
+    readTurn: (stdin, event) => parseHookTurn('codex', stdin, event, (input) => refuseForeignInput('codex', input)),
     carries: ({ event }) => toCarries(ROWS[event]),
     formatReply: ({ event }, answer) => formatRowReply(ROWS[event], event, answer),
   };

@@ -157,18 +157,19 @@ export type HookInput = Readonly<Record<string, unknown>>;
  * (inbox and gates, contract 5). The event in the object takes precedence over `event`, because the harness reads the answer for
  * it.
  *
- * @param translate turns the input of another harness into this form
+ * @param translate turns the input of another harness into this form, or refuses it
  */
 export function parseHookTurn(
   harness: string,
   stdin: string,
   event: string,
-  translate: (input: HookInput) => HookInput = (input) => input,
+  translate: (input: HookInput) => HookInput | Fault = (input) => input,
 ): HookTurn | Fault {
   const original = parseObject(stdin);
   if (original === null)
     return createHookFault(harness, `stdin must be a JSON object: ${JSON.stringify(stdin.slice(0, 60))}`);
   const input = translate(original);
+  if (input instanceof Fault) return input;
   const named = parseText(input.hook_event_name, LONGEST_NAME) ?? event;
   const known = parseHookEvent(named);
   if (known === null) return createHookFault(harness, `unknown event ${JSON.stringify(named.slice(0, 60))}`);
@@ -232,7 +233,7 @@ function parseText(value: unknown, longest: number): string | null {
   return typeof value === 'string' && value.trim() !== '' && value.length <= longest ? value : null;
 }
 
-function createHookFault(harness: string, problem: string): Fault {
+export function createHookFault(harness: string, problem: string): Fault {
   return new Fault('usage', `${harness}: ${problem}`, { is: 'machine', key: 'hook' });
 }
 

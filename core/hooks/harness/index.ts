@@ -3,6 +3,7 @@ import { codex } from './codex.ts';
 import type { Harness, HarnessModule } from './harness.ts';
 
 export { parseTurnNotification } from './codex.ts';
+export { refuseForeignEnv } from './dialect.ts';
 export {
   type Carries,
   findHarnessVersion,

@@ -28,9 +28,9 @@ describe('what a harness says', () => {
   });
 
   test('a key that is missing or of another kind is not known, and nothing is made up for it', () => {
-    const turn = claude.readTurn('{"session_id": 7, "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
+    const turn = claude.readTurn('{"session_id": "s", "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
     assert.deepEqual(turn, {
-      ...{ event: 'Stop', session: null, cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
+      ...{ event: 'Stop', session: 's', cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
       ...{ lastMessage: null, failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
       ...{ notification: null, start: null, model: null },
     });
@@ -38,7 +38,7 @@ describe('what a harness says', () => {
 
   test('that the model cannot be asked is known at StopFailure, and at a Stop that says so', () => {
     const failure = (input: object): unknown => {
-      const turn = claude.readTurn(JSON.stringify(input), 'Stop');
+      const turn = claude.readTurn(JSON.stringify({ session_id: 's', ...input }), 'Stop');
       return turn instanceof Fault ? turn : turn.failure;
     };
     assert.equal(failure({ hook_event_name: 'StopFailure', error: 'rate_limit' }), 'rate_limit');
@@ -53,8 +53,8 @@ describe('what a harness says', () => {
   });
 
   test('an event that is not known is a fault that names it', () => {
-    assert.match(readFault('{}', 'Teatime'), /"Teatime"/);
-    assert.match(readFault('{"hook_event_name": "TeammateIdle"}'), /"TeammateIdle"/);
+    assert.match(readFault('{"session_id": "s"}', 'Teatime'), /"Teatime"/);
+    assert.match(readFault('{"session_id": "s", "hook_event_name": "TeammateIdle"}'), /"TeammateIdle"/);
   });
 
   test('an event is known in any spelling of its name', () => {
