@@ -242,6 +242,7 @@ export type OpeningStep =
   | { readonly is: 'attach'; readonly pane: Pane; readonly terminal: readonly string[] | null }
   /** A new terminal in the session's folder. With a null `resume` it runs the person's shell. */
   | { readonly is: 'terminal'; readonly resume: readonly string[] | null; readonly terminal: readonly string[] | null }
+  | { readonly is: 'refuse'; readonly fault: Fault }
   | { readonly is: 'page' };
 
 export interface OpeningPlan {
@@ -275,7 +276,8 @@ export function choosePlan(
   if (setting.is === 'command' || setting.is === 'url') return { session: chosen?.session ?? null, steps: [setting] };
   if (setting.is === 'page' || chosen === null) return { session: chosen?.session ?? null, steps: [PAGE] };
   const { session, life } = chosen;
-  const { pane, resume, shownBy } = session;
+  const { pane, resume, shownBy, refusal } = session;
+  if (refusal !== undefined) return { session, steps: [{ is: 'refuse', fault: refusal }] };
   if (shownBy !== undefined && setting.is === 'auto')
     return { session, steps: [{ is: 'command', argv: shownBy }, PAGE] };
   if (setting.is === 'terminal') {

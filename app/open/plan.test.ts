@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Fault } from '../../core/model/index.ts';
 import { choosePlan, type OpenerSetting } from './placeholders.ts';
 import type { ProcessLiveness } from './process-liveness.node.ts';
 import type { Session } from './session.ts';
@@ -37,6 +38,8 @@ describe('what a click does', () => {
   const gone = session('gone', { resume: RESUME });
   const goneInPane = session('gone', { pane: PANE, resume: RESUME });
   const ended = session('live', { resume: RESUME, endedAt: 5 });
+  const refusal = new Fault('source-opens', 'x may not run', { is: 'source', key: 'x' });
+  const refused = session('gone', { refusal });
   const table: readonly (readonly [string, OpenerSetting, readonly Session[], readonly string[]])[] = [
     ['nobody announced a session: the page', AUTO, [], ['page']],
     [
@@ -57,6 +60,9 @@ describe('what a click does', () => {
     ['an older one lives', AUTO, [gone, liveInPane], ['tmux', 'attach', 'page']],
     ['one lives, a newer one may', AUTO, [session('unknown'), liveInPane], ['tmux', 'attach', 'page']],
     ['all are gone: the newest', AUTO, [session('gone'), gone], ['page']],
+    ['what belongs to it may not be run', AUTO, [refused], ['refuse']],
+    ['it may not be run in a terminal either', TERMINAL, [refused], ['refuse']],
+    ['who wants the page has it', { is: 'page' }, [refused], ['page']],
     ['page', { is: 'page' }, [liveInPane], ['page']],
     ['command', { is: 'command', argv: ['x'] }, [liveInPane], ['command']],
     ['url', { is: 'url', template: 'https:x' }, [], ['url']],

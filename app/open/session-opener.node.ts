@@ -106,6 +106,8 @@ async function runStep(
   const { page, openUrl, env, platform, urlSchemes } = needs;
   const getValues = (): PlaceholderValues => collectValues(needs, persona, session);
   switch (step.is) {
+    case 'refuse':
+      throw step.fault;
     case 'page':
       return await page.open(click);
     case 'url': {

@@ -49,6 +49,8 @@ export interface Session extends SessionAnnouncement {
   readonly endedAt: Instant | null;
   /** The program that shows it without a terminal, with placeholders. Absent: none does. */
   readonly shownBy?: readonly string[];
+  /** Why a click may not run what belongs to it. Absent: nothing is refused. */
+  readonly refusal?: Fault;
 }
 
 const NAME_CHARS = 200;

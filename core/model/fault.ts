@@ -66,6 +66,10 @@ export const FAULTS = {
   'source-auth': { next: 'log in where the source reads, or renew its token' },
   'source-config': { next: 'correct what it names, then run hivebar source restart NAME' },
   'source-limit': { next: 'have the source hold or report less, then run hivebar source restart NAME' },
+  'source-opens': {
+    next: 'if you trust it, run hivebar source remove NAME and add it again with --opens; or open the status page',
+    http: 409,
+  },
   'source-stale': { next: 'run the program that writes it' },
   helper: { next: 'install Hivebar again: npm install -g hivebar' },
   channel: { next: 'hivebar notify test tries it again; hivebar doctor says what this machine lacks' },

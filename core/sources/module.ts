@@ -1,6 +1,6 @@
 import type { Fact } from '../board/index.ts';
 import type { Command, CommandEntry, Io } from '../command/index.ts';
-import type { AgentState, OwnIds, PersonaId, SourceId } from '../model/index.ts';
+import type { AgentState, Fault, OwnIds, PersonaId, SourceId } from '../model/index.ts';
 import type { Clock, Log, Random } from '../ports/index.ts';
 import type { Service } from '../services/index.ts';
 import type { Disk } from '../state/index.ts';
@@ -258,6 +258,8 @@ export interface NativeSession {
   readonly resume: readonly string[] | null;
   /** The pane of tmux that shows it: the value of its variable TMUX, and a pane id. Absent where there is none, or none is known. */
   readonly tmux?: { readonly server: string; readonly pane: string };
+  /** Why a click may not run what its source names for it. Absent: nothing is refused. */
+  readonly refusal?: Fault;
   /** The program that shows it without a terminal; `{cwd}` is an argument of its own. Absent: none does. */
   readonly shownBy?: readonly string[];
 }

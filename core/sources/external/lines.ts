@@ -1,5 +1,6 @@
 import { formatIso, JSON_LIMITS, JsonRefusal, type MailName, parseJson, parseTimestamp } from '../../model/index.ts';
 import { cut, sanitizeText, toOneLine } from '../source-tools.ts';
+import { PANE } from './pane.ts';
 
 /**
  * The lines that a source outside of Hivebar writes (specs/sources/external-source, section 1). Whatever it writes is untrusted: each text is cleaned
@@ -232,7 +233,7 @@ function readPersona(fields: Fields): PersonaLine {
     agent: fields.choice('agent', AGENTS),
     why: fields.text('why', 80),
     cwd: fields.path('cwd'),
-    pane: fields.text('pane', 64),
+    pane: fields.pane('pane'),
     resume: fields.argv('resume', fields.values.resume),
     you: fields.values.you === true,
   };
@@ -370,6 +371,12 @@ class Fields {
       return this.leaveOut(field, 'is not a time such as 2026-11-29T09:00:00Z');
     const text = value.trim();
     return /z$/i.test(text) ? text : formatIso(at);
+  }
+
+  pane(field: string): string | null {
+    const value = this.text(field, LINE_LIMITS.textChars);
+    if (value === null || PANE.test(value)) return value;
+    return this.leaveOut(field, 'is not "$TMUX $TMUX_PANE", such as "/tmp/tmux-1000/default,4711,0 %7"');
   }
 
   argv(field: string, value: unknown): readonly string[] | null {

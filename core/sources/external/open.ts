@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Fault } from '../../model/index.ts';
 import { type Service, untilAborted } from '../../services/index.ts';
+import { findOwnHome } from '../../state/index.ts';
 import { type Directories, watchDirectories } from '../directories.node.ts';
 import type { HiveHandle, NativeSession, PersonaOnBoard, SourceHost, WatchedHive, WatchedSource } from '../module.ts';
+import { toOneLine } from '../source-tools.ts';
 import type { Engine, EngineReport } from './engine.ts';
+import { findPane } from './pane.ts';
 import { ACTIONS, type ExternalSettings, type ExternalSource, formatAddress } from './settings.ts';
 
 /** A source that runs. */
@@ -119,7 +122,7 @@ export function openExternal(settings: ExternalSettings, host: SourceHost): Watc
     services: [service],
     findSessions: (persona) => {
       const source = running.get(persona.source);
-      return source === undefined ? [] : findSessions(source, persona);
+      return source === undefined ? [] : findSessions(source, persona, host);
     },
     async act(action, params, signal) {
       const { source: name, persona, text } = params as { source?: string; persona?: string; text?: string };
@@ -166,16 +169,31 @@ async function reply(
 
 const RESUMABLE = new Set<PersonaOnBoard['agent']>(['gone', 'unknown']);
 
-/** What a source names is run only where its setting allows it, as arguments and never through a shell. */
-function findSessions({ setting, engine }: RunningSource, { id, agent }: PersonaOnBoard): readonly NativeSession[] {
-  if (setting.opens !== true || engine === null) return [];
-  const { line, open } = engine.findTargets(id.slice(setting.name.length + 1));
+/**
+ * What a source names is run only where its setting allows it, as arguments and never through a shell. The pane of an agent that lives
+ * is shown before, which runs nothing.
+ */
+function findSessions(
+  { setting, engine }: RunningSource,
+  { id, agent }: PersonaOnBoard,
+  host: Pick<SourceHost, 'env' | 'disk'>,
+): readonly NativeSession[] {
+  if (engine === null) return [];
+  const { name } = setting;
+  const { line, open } = engine.findTargets(id.slice(name.length + 1));
+  const session = { persona: id, id: name, cwd: line?.cwd ?? findOwnHome(), resume: null };
+  const tmux = agent === 'gone' || line?.pane == null ? null : findPane(line.pane, host);
+  if (tmux !== null) return [{ ...session, tmux }];
   const argv = open !== null && 'argv' in open ? open.argv : null;
   const resume = RESUMABLE.has(agent) ? (line?.resume ?? argv) : argv;
-  const cwd = line?.cwd ?? null;
-  if (cwd === null) return [];
-  return [{ persona: id, id: setting.name, cwd, resume }];
+  if (resume === null) return [];
+  if (setting.opens === true) return [{ ...session, resume }];
+  const command = JSON.stringify(toOneLine(resume.join(' '), COMMAND_CHARS));
+  const why = `${name} may not run ${command}, which it names for ${id}`;
+  return [{ ...session, refusal: new Fault('source-opens', why, { is: 'source', key: name }) }];
 }
+
+const COMMAND_CHARS = 80;
 
 function createUsageFault(message: string): Fault {
   return new Fault('usage', message, { is: 'machine', key: 'source' });
