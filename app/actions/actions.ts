@@ -11,7 +11,7 @@ import {
 import { Fault, formatIso, type PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { listSourceActions, type SourceName } from '../../core/sources/derived.ts';
-import type { MarkReadSelection } from '../../core/sources/index.ts';
+import type { MarkReadSelection, Reply, ReplyResult } from '../../core/sources/index.ts';
 import type { OpenResult } from '../open/index.ts';
 import { formatSchemaErrors } from '../schema-error.ts';
 import { computeTomorrowMorning, parseDateTime } from './local-time.node.ts';
@@ -26,6 +26,20 @@ const NO_PARAMS = { ...closed, properties: {} } as const;
 const PERSONA_PARAMS = { ...closed, properties: { persona: PERSONA }, required: ['persona'] } as const;
 const OPTIONAL_PERSONA_PARAMS = { ...closed, properties: { persona: PERSONA } } as const;
 const SWITCH_PARAMS = { ...closed, properties: { on: { type: 'boolean' } }, required: ['on'] } as const;
+/** What fits into a frame of any source, and is more than anybody types. */
+const MOST_REPLY_CHARS = 100_000;
+
+const REPLY_PARAMS = {
+  ...closed,
+  properties: {
+    persona: PERSONA,
+    text: { type: 'string', minLength: 1, maxLength: MOST_REPLY_CHARS },
+    /** What the system of the inbox calls the message that is answered. Absent: the text is for the agent of the persona. */
+    message: { type: 'string', pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}$' },
+    subject: { type: 'string', minLength: 1, maxLength: 200 },
+  },
+  required: ['persona', 'text'],
+} as const;
 const OPEN_PARAMS = { ...closed, properties: { persona: PERSONA, activationToken: { type: 'string' } } } as const;
 
 /** The name of a caller who has the token and gives no name. */
@@ -159,6 +173,17 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
         if (id !== undefined && upTo !== undefined) throw createUsageFault('give id or upTo, not both');
         const which = id !== undefined ? [id] : upTo !== undefined ? { upTo } : 'all';
         return { persona, marked: controls.markRead(requirePersona(persona), which) };
+      },
+    }),
+    defineAction({
+      name: 'reply',
+      title: 'Reply as you',
+      params: REPLY_PARAMS,
+      asks: 'token',
+      run: async ({ persona, text, message = null, subject = null }, signal) => {
+        if (text.trim() === '' || text.includes('\0')) throw createUsageFault('a text is needed');
+        const { is, says } = await controls.reply(requirePersona(persona), { text, message, subject }, signal);
+        return { persona, is, says };
       },
     }),
     defineAction({
@@ -324,6 +349,8 @@ export interface TrayControls {
   hide(persona: PersonaId, hidden: boolean): void;
   /** Marks messages as read and returns how many. @throws Fault `usage` where the source cannot. */
   markRead(persona: PersonaId, which: MarkReadSelection): number;
+  /** Sends what a person typed, as that person. @throws Fault when it cannot be sent, or was not */
+  reply(persona: PersonaId, reply: Reply, signal: AbortSignal): Promise<ReplyResult>;
   /**
    * Answers a decision and delivers the answer to whoever asked. @throws Fault `usage` when the reply does not fit the decision
    */

@@ -7,10 +7,16 @@ import { askTray, type TrayResponse } from './tray-request.node.ts';
  * Runs one action in the running program and returns its answer. Null: the action failed, and the person was told why and what
  * to do. For an unknown persona the message suggests the most similar name.
  */
-export async function act(io: Io, action: string, params: Readonly<Record<string, unknown>>): Promise<string | null> {
+export async function act(
+  io: Io,
+  action: string,
+  params: Readonly<Record<string, unknown>>,
+  withinMs?: number,
+): Promise<string | null> {
   const response = await askTray(
     { method: 'POST', path: `/api/v1/actions/${action}`, body: JSON.stringify(params) },
     io.env,
+    withinMs,
   );
   const isRefused = response.is === 'answered' && response.status >= 400;
   const { persona } = params;

@@ -36,6 +36,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./send.ts'),
   },
+  reply: {
+    summary: 'reply to the agent of a persona as you, through the system of its inbox',
+    needs: 'tray',
+    load: () => import('./reply.ts'),
+  },
   inbox: {
     summary: 'list, show, read, push or drain messages and items of the local hive',
     needs: 'store',

@@ -35,6 +35,7 @@ function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['per
     muted: null,
     hidden: false,
     canMarkRead: false,
+    canReply: false,
     eventsFile: null,
     ...over,
   };

@@ -1,8 +1,9 @@
 import type { Board } from '../../core/board/index.ts';
 import type { Decisions } from '../../core/inbox/decisions/index.ts';
-import { Fault } from '../../core/model/index.ts';
-import type { Clock } from '../../core/ports/index.ts';
-import type { MarkReadSelection } from '../../core/sources/index.ts';
+import { Fault, toFault } from '../../core/model/index.ts';
+import type { Clock, Log } from '../../core/ports/index.ts';
+import { findActionSetting } from '../../core/sources/derived.ts';
+import type { MarkReadSelection, Reply, ReplyResult } from '../../core/sources/index.ts';
 import type { PreferenceStore, TrayControls } from '../actions/index.ts';
 import type { QuietHoursService } from '../local/quiet-hours-service.ts';
 import type { LoginStart } from '../service/index.ts';
@@ -14,6 +15,7 @@ import type { Surfaces } from './surfaces.ts';
 export interface TrayControlsOptions {
   readonly board: Board;
   readonly clock: Clock;
+  readonly log: Log;
   /** The watchers of all hives. Those of projects come and go. */
   readonly watchers: readonly HiveWatchers[];
   readonly sources: Pick<Sources, 'poll' | 'act'>;
@@ -29,7 +31,7 @@ export interface TrayControlsOptions {
 
 /** Creates what the actions of menu, banner, page and command line call in the tray process. */
 export function createTrayControls(options: TrayControlsOptions): TrayControls {
-  const { board, clock, watchers, sources, preferences, quietHours, login } = options;
+  const { board, clock, log, watchers, sources, preferences, quietHours, login } = options;
   const surfaces = (): Surfaces => {
     const started = options.surfaces();
     if (started !== null) return started;
@@ -52,6 +54,7 @@ export function createTrayControls(options: TrayControlsOptions): TrayControls {
       board.put({ is: 'hidden', at: clock.now(), persona, hidden });
     },
     markRead: (persona, which) => markRead(watchers, persona, which),
+    reply: (persona, reply, signal) => sendReply({ watchers, log }, persona, reply, signal),
     actOnSource: sources.act,
     openSession: (persona, token) => surfaces().openSession(persona, token),
     openItem: (persona, id, token) => surfaces().openItem(persona, id, token),
@@ -89,4 +92,33 @@ function markRead(hiveWatchers: readonly HiveWatchers[], persona: string, which:
   }
   const message = `mail of ${JSON.stringify(persona)} cannot be marked as read here: its hive does not support it`;
   throw new Fault('usage', message, { is: 'machine', key: 'action' });
+}
+
+/** Sends it once. The log says that it was asked for before it says what came of it, and never the text. */
+async function sendReply(
+  { watchers: hiveWatchers, log }: Pick<TrayControlsOptions, 'watchers' | 'log'>,
+  persona: string,
+  reply: Reply,
+  signal: AbortSignal,
+): Promise<ReplyResult> {
+  const about = `reply of a person to ${persona}`;
+  for (const watchers of hiveWatchers) {
+    const sending = watchers.reply(persona, reply, signal);
+    if (sending === null) continue;
+    log.info(`${about}: ${[...reply.text].length} characters${reply.message === null ? '' : `, to ${reply.message}`}`);
+    try {
+      const result = await sending;
+      log.info(`${about}: ${result.is}: ${result.says}`);
+      return result;
+    } catch (error) {
+      log.warn(`${about}: not sent: ${toFault(error, { is: 'persona', key: persona }).message}`);
+      throw error;
+    }
+  }
+  const setting = findActionSetting(persona);
+  const next =
+    setting === null
+      ? 'its inbox system has no way to do it'
+      : `add "actions": true to the setting ${setting}, which hivebar config show prints, and restart Hivebar`;
+  throw new Fault('usage', `no reply is sent to ${persona}: ${next}`, { is: 'machine', key: 'action' });
 }

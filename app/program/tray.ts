@@ -126,7 +126,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   const login = createOwnLoginStart(hideSecrets(outer));
   let surfaces: Surfaces | null = null;
   const controls = createTrayControls({
-    ...{ board, clock, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged },
+    ...{ board, clock, log, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged },
     decisions: decisions.decisions,
     surfaces: () => surfaces,
     quit: () => stop.abort(),

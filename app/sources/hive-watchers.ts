@@ -7,7 +7,7 @@ import type { Log } from '../../core/ports/index.ts';
 import { createTroubleLog, type Service, type TroubleLog } from '../../core/services/index.ts';
 import type { Ack, Sink, Tail } from '../../core/sinks/index.ts';
 import { type Outbox, toEventFilePath } from '../../core/sinks/outbox/index.ts';
-import type { MarkReadSelection, Persona } from '../../core/sources/index.ts';
+import type { MarkReadSelection, Persona, Reply, ReplyResult } from '../../core/sources/index.ts';
 import type { WatchedHive } from '../../core/sources/module.ts';
 import { toStem } from '../../core/state/index.ts';
 import {
@@ -39,6 +39,8 @@ export interface HiveWatchers extends Service {
   hearAgent(persona: PersonaId, state: AgentState): boolean;
   /** Returns how many messages were marked as read. Null when the persona is not here, or its source cannot mark. */
   markRead(persona: string, which: MarkReadSelection): number | null;
+  /** Null when the persona is not here, or its source sends no replies. */
+  reply(persona: string, reply: Reply, signal: AbortSignal): Promise<ReplyResult> | null;
   /** Polls everything now, and asks at once for a directory that has not answered yet. */
   poll(): void;
   /** Called after an interruption: drops connections and polls everything at once. */
@@ -172,6 +174,7 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       eventsFile: toEventFilePath(options.directory, stem),
       lastEventId: outbox.lastEventId(persona.id),
       canMarkRead: source.markRead !== undefined,
+      canReply: source.reply !== undefined,
       isEcho: persona.isEcho ?? false,
       staleAfterMs: computeStaleAfterMs(options),
     });
@@ -289,6 +292,10 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
     markRead(persona, which) {
       const address = watchers.get(persona)?.persona.address;
       return (address === undefined ? undefined : source.markRead?.(hive.named(address), which)) ?? null;
+    },
+    reply(persona, reply, signal) {
+      const address = watchers.get(persona)?.persona.address;
+      return (address === undefined ? undefined : source.reply?.(hive.named(address), reply, signal)) ?? null;
     },
     poll() {
       hurry();

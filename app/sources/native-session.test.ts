@@ -73,7 +73,7 @@ test('claude: a session that ended is resumed, one of the background attached, o
       statusUpdatedAt: null,
       startedAt: null,
     },
-    ...{ hasSocket: false, jobId: null },
+    ...{ socketPath: null, peerProtocol: 1, version: '2.1.332', jobId: null },
   } as const;
   const chooseClaudeSteps = (more: Partial<Parameters<typeof findWay>[0]['file']>, isGone = false) => {
     const goneAt = isGone ? { instant: 1, monotonic: 1 } : null;

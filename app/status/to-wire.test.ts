@@ -87,6 +87,7 @@ test('a persona has exactly the keys of the specification, in its order', () => 
     daemon: null,
     muted: null,
     canMarkRead: false,
+    canReply: false,
     hidden: false,
     eventsFile: '/state/events.ada.ndjson',
   });

@@ -93,6 +93,7 @@ export function toPersonaWire(view: PersonaView, now: Instant): PersonaWire {
     daemon: toDaemonWire(view.daemon),
     muted: formatSilence(view.muted, now),
     canMarkRead: view.canMarkRead,
+    canReply: view.canReply,
     hidden: view.hidden,
     eventsFile: view.eventsFile,
   };

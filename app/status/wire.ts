@@ -118,6 +118,7 @@ export const PersonaWire = Type.Object(
     }),
     muted: Silence,
     canMarkRead: Type.Boolean({ description: 'Whether the action `read` can mark its messages as read.' }),
+    canReply: Type.Boolean({ description: 'Whether the action `reply` can reach its agent.' }),
     hidden: Type.Boolean({
       description: 'Whether the persona is left out of totals, causes, tray, page and notifications.',
     }),

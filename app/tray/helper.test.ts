@@ -149,6 +149,7 @@ function persona(id: string, source: string, hidden: boolean): PersonaView {
     hidden,
     ...NOTHING_REPORTED,
     canMarkRead: false,
+    canReply: false,
     latestMessages: [],
     eventsFile: null,
   };

@@ -28,6 +28,8 @@ export type Fact =
       readonly lastEventId: string | null;
       /** Its messages can be marked as read from here; absent: they cannot. */
       readonly canMarkRead?: boolean;
+      /** A person can reply to its agent from here; absent: they cannot. */
+      readonly canReply?: boolean;
       /** Another persona counts the same messages, so they are left out of sums; absent: no other persona does. */
       readonly isEcho?: boolean;
       /** A level that is older than this many milliseconds is stale. */

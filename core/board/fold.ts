@@ -292,6 +292,7 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
     label: fact.label,
     eventsFile: fact.eventsFile,
     canMarkRead: fact.canMarkRead ?? false,
+    canReply: fact.canReply ?? false,
   };
   const { index, found } = findPlace(draft.personas, fact.persona, getPersonaId);
   const known = found ? draft.personas[index] : undefined;

@@ -43,6 +43,8 @@ export interface PersonaView extends ReportedValues {
   readonly latestMessages: readonly MessagePreview[];
   /** Its messages can be marked as read from here. */
   readonly canMarkRead: boolean;
+  /** A person can reply to its agent from here. */
+  readonly canReply: boolean;
   readonly eventsFile: string | null;
 }
 

@@ -45,7 +45,7 @@ export interface HttpOptions {
   readonly accepts?: readonly number[];
 }
 
-/** Makes GET requests to one target. Closing the client ends its connections and requests at once. */
+/** Makes requests to one target. Closing the client ends its connections and requests at once. */
 export interface HttpClient extends AsyncDisposable {
   /**
    * @param path path and query of the target
@@ -54,10 +54,27 @@ export interface HttpClient extends AsyncDisposable {
    */
   get(path: string, signal: AbortSignal, options?: { readonly deadlineMs?: number }): Promise<HttpResponse>;
   /**
+   * Posts JSON once. It is never sent again, not even with a new token.
+   * @throws as `get` does. After `timeout` and `broken` nobody knows whether it arrived
+   */
+  post(
+    path: string,
+    body: object,
+    signal: AbortSignal,
+    options?: { readonly headers?: PostedHeaders },
+  ): Promise<HttpResponse>;
+  /**
    * Drops every connection and look-up. Requests under way fail with `broken`; later ones connect again. Use it after
    * the machine slept, when a connection may be dead without notice.
    */
   reset(): void;
+}
+
+type PostedHeaders = Readonly<Record<string, string>>;
+
+interface PostedBody {
+  readonly headers: PostedHeaders;
+  readonly body: string;
 }
 
 const require = createRequire(import.meta.url);
@@ -118,7 +135,13 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     return closing;
   };
 
-  function ask(path: string, header: Header | null, withinMs: number, signal: AbortSignal): Promise<HttpResponse> {
+  function ask(
+    path: string,
+    header: Header | null,
+    withinMs: number,
+    signal: AbortSignal,
+    posted: PostedBody | null = null,
+  ): Promise<HttpResponse> {
     if (signal.aborted) return Promise.reject(signal.reason);
     const url = new URL(path, target.url.origin);
     const cleanUp = (): void => {
@@ -131,9 +154,13 @@ export function createHttpClient(options: HttpOptions): HttpClient {
       exchange.cut(new Fault('timeout', `${formatUrl(url)}: no complete answer within ${withinMs} ms`, scope)),
     );
     signal.addEventListener('abort', stop, { once: true });
-    const headers = header === null ? common : { ...common, [header.name]: header.value };
+    const own = header === null ? common : { ...common, [header.name]: header.value };
+    const request =
+      posted === null
+        ? ({ method: 'GET', headers: own } as const)
+        : ({ method: 'POST', headers: { ...own, ...posted.headers }, body: posted.body } as const);
     try {
-      pool.dispatch({ path: url.pathname + url.search, method: 'GET', headers }, exchange);
+      pool.dispatch({ path: url.pathname + url.search, ...request }, exchange);
     } catch (error) {
       exchange.cut(error);
     }
@@ -153,6 +180,14 @@ export function createHttpClient(options: HttpOptions): HttpClient {
       }
       try {
         return await ask(path, credentials.header(), Math.max(1, within - (performance.now() - start)), signal);
+      } catch (error) {
+        throw isRefusal(error) ? withToken(error, credentials) : error;
+      }
+    },
+    async post(path, body, signal, { headers = {} } = {}) {
+      const posted = { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      try {
+        return await ask(path, credentials.header(), deadlineMs, signal, posted);
       } catch (error) {
         throw isRefusal(error) ? withToken(error, credentials) : error;
       }

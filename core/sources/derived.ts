@@ -1,4 +1,4 @@
-import { LOCAL_PREFIX, type OwnIds } from '../model/index.ts';
+import { LOCAL_PREFIX, type OwnIds, type PersonaId } from '../model/index.ts';
 import type {
   SettingProblem,
   SettingsRules,
@@ -43,6 +43,14 @@ export const RESERVED_NAMES: readonly string[] = [
   ...SOURCE_LIST.map(({ name, prefix }) => prefix?.slice(0, -1) ?? name),
   RELAY_NAME,
 ];
+
+/** The setting that allows a person to act through the source of this persona. Null when its source has no such setting. */
+export function findActionSetting(persona: PersonaId): string | null {
+  const source = SOURCE_LIST.find(({ prefix }) => prefix !== null && persona.startsWith(prefix));
+  if (source === undefined) return null;
+  const schema = (source.settings as Readonly<Record<string, { readonly properties?: object }>>)[source.name];
+  return 'actions' in (schema?.properties ?? {}) ? source.name : null;
+}
 
 /** Every action of a source, with the name of its source. */
 export function listSourceActions(): readonly (SourceAction & { readonly source: SourceName })[] {

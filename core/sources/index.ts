@@ -14,6 +14,8 @@ export type {
   Persona,
   PersonaDirectory,
   PollResult,
+  Reply,
+  ReplyResult,
   SetEvidence,
   SetItem,
   Source,

@@ -14,6 +14,8 @@ export interface ProgramCall {
   readonly cwd: string;
   readonly env: Variables;
   readonly timeoutMs: number;
+  /** The content of its stdin, which it need not read. Absent: nothing. */
+  readonly input?: string;
 }
 
 /** Runs a program to its end. An abort or the time limit ends everything that it started. Never rejects. */
@@ -25,13 +27,16 @@ const MOST_STDERR_CHARS = 2000;
 export const runProgram: RunProgram = (call, signal) => {
   if (signal.aborted) return Promise.resolve({ is: 'failed', why: 'stopped before it ran' });
   const { promise, resolve } = Promise.withResolvers<ProgramEnd>();
-  const child = spawn(call.file, [...call.args], {
+  const options = {
     cwd: call.cwd,
     env: { ...call.env },
     detached: process.platform !== 'win32',
-    stdio: ['ignore', 'pipe', 'pipe'],
     windowsHide: true,
-  });
+  };
+  const child =
+    call.input === undefined
+      ? spawn(call.file, [...call.args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+      : spawn(call.file, [...call.args], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   const end = (result: ProgramEnd): void => {
@@ -39,6 +44,7 @@ export const runProgram: RunProgram = (call, signal) => {
     signal.removeEventListener('abort', abort);
     resolve(result);
   };
+  child.stdin?.on('error', () => {}).end(call.input); // it may end without reading
   const stop = (result: ProgramEnd): void => {
     killTree(child, 'SIGKILL');
     child.stdout.destroy(); // something that it started may still hold the pipes

@@ -137,6 +137,27 @@ export interface PendingCountsReader {
 /** Messages of one inbox: these ids, all of them, or all up to an id. */
 export type MarkReadSelection = readonly number[] | 'all' | { readonly upTo: number };
 
+/** What a person says to the agent of an inbox, or answers to a message in it. */
+export interface Reply {
+  /** As the person typed it. */
+  readonly text: string;
+  /** The message that it answers, by the name that its own system gave to it; null: none. */
+  readonly message: string | null;
+  /** Null: the source chooses one, where its mail has subjects. */
+  readonly subject: string | null;
+}
+
+/** How far a reply came. */
+export interface ReplyResult {
+  /**
+   * `accepted`: the system of the inbox confirmed it. `stored`: it lies where the agent may fetch it. `handed-over`: nothing confirms
+   * that anybody has it.
+   */
+  readonly is: 'accepted' | 'stored' | 'handed-over';
+  /** What is known of it and what is not, in a line for a person. */
+  readonly says: string;
+}
+
 /** What a directory says about one of its members. */
 export interface DirectoryMember {
   /** How many memories it owns; null when the directory does not say. */
@@ -179,10 +200,17 @@ export interface Source extends AsyncDisposable {
   /** Absent when the source has no pending list. */
   readonly pending?: PendingCountsReader;
   /**
-   * Marks messages as read. It is the only action of a source, and runs only because a person requested it.
+   * Marks messages as read. It runs only because a person requested it.
    * Returns how many messages were marked. Absent when the source cannot do this.
    */
   markRead?(persona: Persona, which: MarkReadSelection): number;
+  /**
+   * Sends what a person typed, as that person, once. It runs only because this person requested it, never for an agent. Absent when
+   * the source cannot do this, or its settings do not allow it.
+   *
+   * @throws Fault `usage` for a reply that makes no sense; or why it was not sent
+   */
+  reply?(persona: Persona, reply: Reply, signal: AbortSignal): Promise<ReplyResult>;
   /**
    * Drops every connection: after a sleep they may be dead without any notice. Requests on them fail, so the caller aborts those
    * first.

@@ -38,6 +38,7 @@ function createPersona(id: string, over: Partial<PersonaWire> = {}): PersonaWire
     muted: null,
     hidden: false,
     canMarkRead: false,
+    canReply: false,
     eventsFile: null,
     ...over,
   };

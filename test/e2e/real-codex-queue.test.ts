@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,10 +15,10 @@ import { describeTree } from '../kit/watched-tree.ts';
 
 const WITHIN_MS = 60_000;
 
-test('codex 1, 2 and 5: what the real Codex queues, takes and runs is on the board, and its folder stays as it is', async (t) => {
+test('codex reply: the real Codex stores what a person typed, and codex 1, 2 and 5: what it queues, takes and runs is on the board, and its folder stays as it is', async (t) => {
   const client = realClient('codex');
   if ('missing' in client) return void needs(t, client.missing);
-  using home = trayHome({ primary: { is: 'local' }, pollSeconds: 1 });
+  using home = trayHome({ primary: { is: 'local' }, pollSeconds: 1, codex: { is: 'auto', actions: true } });
   const project = join(home.home, 'ledger');
   const codexHome = join(home.home, '.codex');
   mkdirSync(project);
@@ -52,7 +52,7 @@ test('codex 1, 2 and 5: what the real Codex queues, takes and runs is on the boa
   await enqueue('please rebase on main');
   const id = `codex-${thread.slice(-12)}`;
 
-  await using tray = await home.start();
+  await using tray = await home.start([], { PATH: `${dirname(client.program)}:${env.PATH}` });
   const before = await tray.persona(id, ({ unread }) => unread === 1);
   assert.deepEqual([before.state, before.agent, before.agentReason, before.cwd], ['UP', 'gone', 'no-reader', project]);
   assert.equal(home.mail(id).length, 0, 'it waited before anybody watched');
@@ -62,6 +62,18 @@ test('codex 1, 2 and 5: what the real Codex queues, takes and runs is on the boa
   await tray.until('it is delivered', () => home.mail(id).length === 1);
   const [mail] = home.events(id).filter(({ event }) => event === 'new');
   assert.deepEqual([mail?.content, mail?.source], ['second: urgent?', 'codex-queue']);
+
+  const typed = '--help $(touch x) "third"\nfourth \u2028 line ✓';
+  const reply = async (persona: string) => await tray.post('/api/v1/actions/reply', { persona, text: typed });
+  assert.deepEqual(await reply(id), {
+    result: {
+      ...{ persona: id, is: 'stored' },
+      says: `stored, not delivered: it lies in the queue of the thread, which nobody runs now (hivebar open ${id})`,
+    },
+  });
+  await tray.persona(id, ({ unread }) => unread === 3, 5000);
+  await tray.until('it is delivered', () => home.mail(id).length === 2);
+  assert.equal(home.events(id).findLast(({ event }) => event === 'new')?.content, typed, 'as it was typed');
 
   const tree = describeTree(codexHome);
   await tray.post('/api/v1/actions/poll', {});
@@ -73,7 +85,7 @@ test('codex 1, 2 and 5: what the real Codex queues, takes and runs is on the boa
   turn.resolve();
   await running;
   const after = await tray.persona(id, ({ agent }) => agent === 'gone', 30_000);
-  assert.ok((after.unread ?? 2) < 2, 'it took the message that waited first');
+  assert.ok((after.unread ?? 3) < 3, 'it took the message that waited first');
   await tray.until('what was taken is gone', () => home.events(id).some(({ event }) => event === 'gone'));
   for (const pid of listProcesses(home.home).filter((each) => each !== tray.pid)) process.kill(pid, 'SIGKILL');
 });

@@ -41,11 +41,13 @@ export interface FakeCity {
   readonly index: number;
 }
 
-/** A supervisor for tests: a real server on a loopback port that answers the requests that only look. */
+/** A supervisor for tests: a real server on a loopback port that answers the requests that only look, and takes replies. */
 export interface FakeSupervisor extends AsyncDisposable {
   readonly url: string;
   /** `METHOD PATH?QUERY` of each request so far. */
   readonly requests: string[];
+  /** What was posted as replies to messages. */
+  readonly replies: { readonly path: string; readonly body: unknown }[];
   /** How many requests are held open now. */
   readonly held: number;
   /** How many were held open at once at most. */
@@ -65,6 +67,7 @@ interface Waiter {
 
 export async function fakeSupervisor(): Promise<FakeSupervisor> {
   const requests: string[] = [];
+  const replies: { path: string; body: unknown }[] = [];
   const cities: FakeCity[] = [];
   const waiters = new Set<Waiter>();
   let mostHeld = 0;
@@ -79,6 +82,10 @@ export async function fakeSupervisor(): Promise<FakeSupervisor> {
   function answer(request: IncomingMessage, response: ServerResponse): void {
     requests.push(`${request.method} ${request.url}`);
     const url = new URL(request.url ?? '/', 'http://a');
+    if (request.method !== 'GET') {
+      takeReply(request, url, response);
+      return;
+    }
     if (url.pathname === '/v0/cities') {
       const items = cities.map(({ name, path, isRunning }) => ({ name, path, running: isRunning }));
       send(response, { items, total: items.length });
@@ -116,6 +123,23 @@ export async function fakeSupervisor(): Promise<FakeSupervisor> {
       return;
     }
     answerCity(city, route, url, response);
+  }
+
+  /** A change without the header is refused, as the supervisor does it. */
+  function takeReply(request: IncomingMessage, { pathname }: URL, response: ServerResponse): void {
+    const [, name = '', id = ''] = /^\/v0\/city\/([^/]+)\/mail\/([^/]+)\/reply$/.exec(pathname) ?? [];
+    const city = cities.find((each) => each.name === name);
+    const isKnown = city?.messages.some((message) => message.id === decodeURIComponent(id)) === true;
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      if (request.headers['x-gc-request'] === undefined) response.writeHead(403).end('{"error":"csrf"}');
+      else if (request.method !== 'POST' || !isKnown) response.writeHead(404).end('{"error":"no such message"}');
+      else {
+        replies.push({ path: pathname, body: JSON.parse(Buffer.concat(parts).toString('utf8')) });
+        response.writeHead(201, { 'content-type': 'application/json' }).end('{"id":"gc-new"}');
+      }
+    });
   }
 
   function answerCity(city: FakeCity, route: string, url: URL, response: ServerResponse): void {
@@ -175,6 +199,7 @@ export async function fakeSupervisor(): Promise<FakeSupervisor> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    replies,
     cities,
     get held() {
       return waiters.size;

@@ -46,6 +46,10 @@ export interface FakeTown extends Disposable {
   relabel(id: string, change: (labels: readonly string[]) => readonly string[]): void;
   /** `exit 1`, `text`, `hang`, `cut N`, `none` for the text of an empty list; null: it answers. */
   fail(how: string | null): void;
+  /** The arguments of the last call of `gt`, and then in which folder and as whom it ran. */
+  lastGt(): { readonly args: readonly string[]; readonly identity: string };
+  /** From now on `gt` refuses with these words. */
+  refuseGt(words: string): void;
   hide(): void;
   show(): void;
 }
@@ -70,6 +74,10 @@ const GT = `#!/bin/sh
 here=\${0%/*}/..
 echo "gt $*" >> "$here/calls"
 echo "$*" >> "$here/wrote"
+printf '%s\n' "$@" > "$here/arguments"
+echo "$PWD $GT_ROLE$BD_ACTOR" > "$here/identity"
+[ -f "$here/refusal" ] && { cat "$here/refusal" >&2; exit 1; }
+exit 0
 `;
 
 export function fakeTown(): FakeTown {
@@ -134,6 +142,11 @@ export function fakeTown(): FakeTown {
       if (how === null) rmSync(home.at('fault'), { force: true });
       else writeFileSync(home.at('fault'), how);
     },
+    lastGt: () => ({
+      args: readFileSync(home.at('arguments'), 'utf8').split('\n').slice(0, -1),
+      identity: readFileSync(home.at('identity'), 'utf8').trim(),
+    }),
+    refuseGt: (words) => writeFileSync(home.at('refusal'), words),
     hide: () => renameSync(bd, `${bd}.away`),
     show: () => renameSync(`${bd}.away`, bd),
     [Symbol.dispose]: () => home[Symbol.dispose](),

@@ -64,6 +64,7 @@ export function persona(
     hidden: false,
     ...NOTHING_REPORTED,
     canMarkRead: false,
+    canReply: false,
     latestMessages: [],
     eventsFile: null,
     ...options,

@@ -4,6 +4,7 @@ import { type Disk, findOwnHome } from '../../state/index.ts';
 import type { SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { askForStore } from './api.node.ts';
 import { findInstallations, type Installation, toInstallation } from './installations.ts';
+import type { ReplyToAgent } from './reply.node.ts';
 import { AGMSG, type AgmsgSettings } from './settings.ts';
 import { createAgmsgSource } from './source.ts';
 
@@ -17,10 +18,15 @@ export function openAgmsg({ agmsg }: AgmsgSettings, host: AgmsgHost): WatchedSou
   if (agmsg.is === 'off') return null;
   const { env, disk, clock } = host;
   const list = createInstallationList(agmsg.roots, disk);
+  const replyToAgent: ReplyToAgent = async (...call) => {
+    const { createAgentReply } = await import('./reply.node.ts'); // loaded when a person replies
+    return await createAgentReply(host)(...call);
+  };
   const source = createAgmsgSource({
     ...host,
     findInstallations: list,
     askForStore: (root, team, signal) => askForStore(root, team, env, signal),
+    ...(agmsg.actions === true ? { replyToAgent } : {}),
   });
   return {
     hives: [

@@ -13,6 +13,8 @@ const INSTALLATIONS = {
     roots: { type: 'array', items: { type: 'string', minLength: 1 } },
     /** Deliver messages that were unread before the first start too. */
     backfill: { type: 'boolean' },
+    /** Let a person write to agents from here. */
+    actions: { type: 'boolean' },
   },
   required: ['is'],
   additionalProperties: false,

@@ -11,7 +11,16 @@ import {
 import { every } from '../../services/index.ts';
 import { type DirectoryObserver, watchDirectories } from '../directories.node.ts';
 import type { SourceHost } from '../module.ts';
-import type { Checkpoint, PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
+import type {
+  Checkpoint,
+  PendingCounts,
+  Persona,
+  PollResult,
+  Reply,
+  SetItem,
+  Source,
+  UnreadCounts,
+} from '../source.ts';
 import {
   chooseEpoch,
   createDefectLog,
@@ -34,6 +43,7 @@ import {
   type StoreAnswer,
 } from './installations.ts';
 import { createJsonlStore } from './jsonl-store.ts';
+import type { ReplyToAgent } from './reply.node.ts';
 import { AGMSG, AGMSG_PREFIX } from './settings.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 import { type AgmsgMessage, type AgmsgStore, NO_MESSAGES, SCOPE } from './store.ts';
@@ -45,6 +55,8 @@ export interface AgmsgOptions extends Pick<SourceHost, 'disk' | 'clock' | 'log' 
   readonly contentChars: number | null;
   /** What agmsg answers to the question where a team's messages are; null when it cannot be asked. */
   readonly askForStore: (root: string, team: string, signal: AbortSignal) => Promise<string | null>;
+  /** Sends what a person typed; absent: the settings do not allow it. */
+  readonly replyToAgent?: ReplyToAgent;
   /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
   readonly statOnly?: boolean;
 }
@@ -98,7 +110,7 @@ interface AgmsgPoll {
  * scripts of agmsg that show messages also create tables and mark mail as read.
  */
 export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
-  const { clock, log, env } = options;
+  const { clock, log, env, replyToAgent } = options;
   const disk = { ...options.disk, files: toReadOnlyFiles(options.disk.files, AGMSG) };
   const defects = createDefectLog(log, AGMSG);
   const timers = createTimers(clock);
@@ -374,6 +386,17 @@ export function createAgmsgSource(options: AgmsgOptions): AgmsgSource {
       return [...members.keys()].map(named);
     },
     poll: (persona, from) => poll(persona, from),
+    ...(replyToAgent === undefined
+      ? {}
+      : {
+          async reply({ id, address }: Persona, reply: Reply, signal: AbortSignal) {
+            await refresh();
+            const member = members.get(address);
+            if (member === undefined) throw new Fault('usage', `${id} is in no team any more`, SCOPE);
+            const { agent, open } = member;
+            return await replyToAgent({ root: open.installation.root, team: open.team, agent }, reply, signal);
+          },
+        }),
     pending: { once: readPendingCounts },
     isGone: ({ address }) => wasRead && !members.has(address),
     hints(wake) {

@@ -14,6 +14,7 @@ import { createInboxEventsRunner } from './inbox-events.node.ts';
 import { isListening } from './listening.node.ts';
 import { openAmailMemory } from './memory.ts';
 import { type AmailPlaces, isThere, listEnvFiles, resolveAmailPlaces } from './places.ts';
+import type { ReplyToMailAgent } from './reply.node.ts';
 import { createMailServer, type MailServer, UNAVAILABLE } from './server.ts';
 import { AMAIL, type AmailSettings, type ServerSetting, TOKEN_VARIABLE } from './settings.ts';
 import { watchSignals } from './signals.ts';
@@ -159,10 +160,15 @@ function openHive(
   const memory = openAmailMemory(state, host);
   const server = openServer(setting, places, contentChars, host, createCredentials(setting, host));
   const files = toReadOnlyFiles(disk.files, AMAIL);
+  const replyToAgent: ReplyToMailAgent = async (...call) => {
+    const { createMailReply } = await import('./reply.node.ts'); // loaded when a person replies
+    return await createMailReply(host)(...call);
+  };
   const source = createAmailSource({
     ...{ server, base, clock, memory },
     watchSignals: (heard) => watchSignals(signals, { clock, files }, heard),
     ...(setting.inboxEvents === true ? { runInboxEvents: createInboxEventsRunner(base, host) } : {}),
+    ...(setting.actions === true ? { replyToAgent } : {}),
   });
   const { protocol, hostname, port } = new URL(base);
   return {

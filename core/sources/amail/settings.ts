@@ -22,6 +22,8 @@ const SERVER = {
     envFile: { type: 'string', minLength: 1 },
     /** Fill gaps with `am inbox-events`. */
     inboxEvents: { type: 'boolean' },
+    /** Let a person send mail from here, with `am mail`. */
+    actions: { type: 'boolean' },
   },
   required: ['is'],
   additionalProperties: false,

@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, foldName, type PersonaId } from '../../model/index.ts';
 import type { Clock } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
-import type { Gap, LogEvidence, Persona, PollResult, Source, UnreadCounts } from '../source.ts';
+import type { Gap, LogEvidence, Persona, PollResult, Reply, Source, UnreadCounts } from '../source.ts';
 import { createTimers, cut } from '../source-tools.ts';
 import type { MailProject, UnifiedInbox } from './answer.ts';
 import { type RunInboxEvents, readMissedMail } from './deliveries.ts';
 import { createLedger, type SavedLedger, toAddress, toMessageLink } from './ledger.ts';
+import type { ReplyToMailAgent } from './reply.node.ts';
 import type { MailServer } from './server.ts';
 import { AMAIL, AMAIL_PREFIX, createServerFault } from './settings.ts';
 
@@ -21,6 +22,8 @@ export interface AmailOptions {
   readonly watchSignals?: (heard: (address: string) => void) => Disposable;
   /** Fills gaps. Absent: a gap is reported and given up. */
   readonly runInboxEvents?: RunInboxEvents;
+  /** Sends what a person typed; absent: the settings do not allow it. */
+  readonly replyToAgent?: ReplyToMailAgent;
 }
 
 /** Where the source remembers what it knows of a server, from one process to the next. */
@@ -84,7 +87,7 @@ interface SharedRequest {
  * all of them. Nothing is ever marked as read (agent-mail contract 2).
  */
 export function createAmailSource(options: AmailOptions): AmailSource {
-  const { server, base, clock, memory } = options;
+  const { server, base, clock, memory, replyToAgent } = options;
   const saved = memory.load();
   const own = saved?.base === base ? saved : null;
   const ledger = createLedger(own?.ledger ?? null, base);
@@ -349,6 +352,9 @@ export function createAmailSource(options: AmailOptions): AmailSource {
       };
     },
     named,
+    ...(replyToAgent === undefined
+      ? {}
+      : { reply: ({ address }: Persona, reply: Reply, signal: AbortSignal) => replyToAgent(address, reply, signal) }),
     findPage(id) {
       const agent = [...agents.values()].find((each) => each.id === id);
       const [slug = '', name = ''] = agent?.address.split('/') ?? [];

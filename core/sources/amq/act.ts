@@ -41,6 +41,18 @@ export async function runAmqAction(
   throw createFault(end.is === 'timeout' ? 'exec-timeout' : 'exec-failed', `amq ${args[0]}: ${explainEnd(end)}`);
 }
 
+/** A reply as AMQ is asked for it: to a message, else a new one. Null for a new one to the person. */
+export function toReplyParams(reply: {
+  readonly persona: string;
+  readonly handle: string;
+  readonly text: string;
+  readonly message: string | null;
+}): AmqActionParams | null {
+  const { persona, handle, text, message } = reply;
+  if (message !== null) return { persona, do: 'reply', message, text };
+  return handle === USER ? null : { persona, do: 'send', text };
+}
+
 /** The arguments, without a shell. `--root` and `--me` pin who acts and where. */
 function buildArguments(params: AmqActionParams, { queue, handle }: AmqTarget): readonly string[] {
   const { do: work, message, text = '', urgent = false } = params;

@@ -13,6 +13,7 @@ import type {
   WatchedHive,
   WatchedSource,
 } from '../module.ts';
+import type { Source } from '../source.ts';
 import type { AmqActionParams } from './act.ts';
 import { type FoundQueue, findQueues, isQueue, type NamedQueue, nameQueues } from './queues.ts';
 import { AMQ, AMQ_PREFIX, type AmqSettings, AUTO } from './settings.ts';
@@ -83,6 +84,7 @@ function createQueuesService(settings: AmqSettings['amq'], host: SourceHost): Qu
     const source = createAmqSource({
       ...{ id, queue: queue.path, suffix, disk, clock, log },
       contentChars: host.contentChars,
+      ...(settings.actions === true ? { reply: createReply(queue) } : {}),
     });
     const hive: WatchedHive = {
       source,
@@ -95,6 +97,17 @@ function createQueuesService(settings: AmqSettings['amq'], host: SourceHost): Qu
     };
     open.set(queue.path, { queue, suffix, source, handle: host.watch(hive) });
     log.info(`${id}: watching ${queue.path}`);
+  }
+
+  /** To a message of the person, or to an agent as a new one. */
+  function createReply(queue: FoundQueue): NonNullable<Source['reply']> {
+    return async ({ id: persona, address: handle }, { text, message }, signal) => {
+      const { createFault, runAmqAction, toReplyParams } = await import('./act.ts');
+      const params = toReplyParams({ persona, handle, text, message });
+      if (params === null) throw createFault('usage', `${persona} is you: name the message of yours that you answer`);
+      await runAmqAction(params, { queue: queue.path, handle }, realSpawn, host.env, signal);
+      return { is: 'accepted', says: 'sent: AMQ delivered it' };
+    };
   }
 
   async function leave({ queue, source, handle }: OpenQueue): Promise<void> {

@@ -15,7 +15,7 @@ const probe = (more: Partial<ConfigDirectoryProbe> = {}): ConfigDirectoryProbe =
 
 test('claude: the doctor counts sessions and teams, and says who cannot be reached', () => {
   assert.deepEqual(judgeClaude([probe()], []), { is: 'ok', seen: '0 sessions, 0 teams' });
-  const sessions = new Map([true, true, false].map((hasSocket, n) => [`${n}`, { file: { hasSocket } }]));
+  const sessions = new Map(['/s/1', '/s/2', null].map((socketPath, n) => [`${n}`, { file: { socketPath } }]));
   assert.deepEqual(judgeClaude([probe({ sessions, teams: new Map([['a', { boxes: new Map() }]]), orphans: 78 })], []), {
     is: 'ok',
     seen: '3 sessions, 1 team; 1 not reachable by other sessions, because it has no socket; 78 files of sessions that were killed, which Claude Code removes',

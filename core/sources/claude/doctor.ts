@@ -27,7 +27,7 @@ export async function checkClaude(
 /** What is seen of one config directory. */
 export interface ConfigDirectoryProbe {
   readonly root: string;
-  readonly sessions: ReadonlyMap<string, { readonly file: { readonly hasSocket: boolean } }>;
+  readonly sessions: ReadonlyMap<string, { readonly file: { readonly socketPath: string | null } }>;
   readonly teams: ReadonlyMap<string, { readonly boxes: ReadonlyMap<string, object> }>;
   readonly orphans: number;
   readonly sessionsTrouble: string | null;
@@ -39,7 +39,7 @@ export function judgeClaude(probes: readonly ConfigDirectoryProbe[], defects: re
   const sessions = probes.flatMap((probe) => [...probe.sessions.values()]);
   const teams = probes.reduce((sum, probe) => sum + probe.teams.size, 0);
   const orphans = probes.reduce((sum, probe) => sum + probe.orphans, 0);
-  const unreachable = sessions.filter(({ file }) => !file.hasSocket).length;
+  const unreachable = sessions.filter(({ file }) => file.socketPath === null).length;
   const remarks = [
     ...(unreachable === 0
       ? []

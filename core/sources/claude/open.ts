@@ -4,6 +4,7 @@ import { findOwnHome, findWorkFolder } from '../../state/index.ts';
 import type { NativeSession, SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { createConfigDirectory, type LiveSession } from './directory.ts';
 import { readEnvironment, readProcess, tryStat } from './read/index.ts';
+import type { ReplyToSession } from './reply.ts';
 import { toPersonaId } from './roster.ts';
 import { CLAUDE, CLAUDE_PREFIX, type ClaudeSettings } from './settings.ts';
 import { createClaudeSource } from './source.ts';
@@ -25,9 +26,15 @@ export function openClaude({ claude }: ClaudeSettings, host: SourceHost): Watche
   if (claude.is === 'off') return null;
   const { disk, clock, log, contentChars, put, findSessionPersona } = host;
   const directories = resolveDirectories(claude, host.env);
+  const replyToSession: ReplyToSession = async (...call) => {
+    const { createSessionReply } = await import('./reply.ts'); // loaded when a person replies
+    const { createSendToSession } = await import('./send-to-session.node.ts');
+    return await createSessionReply({ readProcess, send: createSendToSession(disk.files, disk.uid) })(...call);
+  };
   const source = createClaudeSource({
     ...{ directories, disk, clock, log, contentChars, readProcess, put, findSessionPersona },
     positions: host.positions,
+    ...(claude.actions === true ? { replyToSession } : {}),
   });
   return {
     hives: [

@@ -10,6 +10,8 @@ const CONFIG_DIRECTORIES = {
     is: { enum: ['auto', 'off'] },
     /** Default: `$CLAUDE_CONFIG_DIR`, else `~/.claude`. */
     directories: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, uniqueItems: true },
+    /** Let a person reply to a session from here. */
+    actions: { type: 'boolean' },
   },
   required: ['is'],
   additionalProperties: false,

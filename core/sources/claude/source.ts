@@ -5,13 +5,14 @@ import type { Clock, Log } from '../../ports/index.ts';
 import { every, whileNeeded } from '../../services/index.ts';
 import type { Disk } from '../../state/index.ts';
 import type { PositionStore } from '../module.ts';
-import type { Checkpoint, Persona, PollResult, Source } from '../source.ts';
+import type { Checkpoint, Persona, PollResult, Reply, Source } from '../source.ts';
 import { createDefectLog, createTimers, toReadOnlyFiles } from '../source-tools.ts';
 import { findAgentState, findStallTime } from './agent-state.ts';
 import { watchConfigDirectory } from './changes.ts';
 import { type ConfigDirectory, createConfigDirectory, WAIT } from './directory.ts';
 import { type Fate, readLogs } from './mail-log.ts';
 import type { ReadProcess } from './read/index.ts';
+import type { ReplyToSession } from './reply.ts';
 import { type Entry, listRoster, type Roster, toPersonaId } from './roster.ts';
 import { type SavedPositions, savePositions, takePositions } from './saved-positions.ts';
 import { CLAUDE } from './settings.ts';
@@ -32,6 +33,8 @@ export interface ClaudeOptions {
   readonly findSessionPersona?: (sessionId: string) => PersonaId | null;
   /** Called with what announced sessions do. */
   readonly put?: (fact: Fact) => void;
+  /** Hands what a person typed to a session; absent: the settings do not allow it. */
+  readonly replyToSession?: ReplyToSession;
   /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
   readonly statOnly?: boolean;
 }
@@ -59,7 +62,7 @@ const WAKE_AFTER_MS = 2;
 const MORE_AFTER_MS = 250;
 
 export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
-  const { clock, log, readProcess, contentChars, put } = options;
+  const { clock, log, readProcess, contentChars, put, replyToSession } = options;
   const files = toReadOnlyFiles(options.disk.files, CLAUDE);
   const saved = options.positions === undefined ? null : takePositions(options.positions, log);
   const stores = options.directories.map((root) =>
@@ -90,6 +93,8 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
   /** What `roster` was listed from. */
   let listedAt = '';
   let wakes: ((address: string) => void) | null = null;
+
+  const find = (address: string): Entry | null => roster.byAddress.get(address) ?? null;
 
   const named = (address: string): Persona => ({
     ...{ id: toPersonaId(address), address },
@@ -335,6 +340,14 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       return [...roster.byAddress.keys()].map(named);
     },
     poll,
+    ...(replyToSession === undefined
+      ? {}
+      : {
+          reply: async (persona: Persona, reply: Reply, signal: AbortSignal) => {
+            readAnew(persona.address); // it may have ended, or have another socket by now
+            return await replyToSession(persona, reply, find, signal);
+          },
+        }),
     isGone: ({ address }) => wasScanned && !roster.byAddress.has(address) && stores.every(isReadable),
     hints(wake) {
       wakes = wake;
@@ -367,7 +380,7 @@ export function createClaudeSource(options: ClaudeOptions): ClaudeSource {
       };
     },
     named,
-    find: (address) => roster.byAddress.get(address) ?? null,
+    find,
     findBySession: (id) =>
       roster.byAddress.values().find(({ isSession, session }) => isSession && session?.file.sessionId === id) ?? null,
     stores,

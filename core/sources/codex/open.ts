@@ -3,6 +3,7 @@ import { waitUntil } from '../../services/index.ts';
 import { findOwnHome, readLockTable } from '../../state/index.ts';
 import type { SourceEnvironment, SourceHost, SourcePlace, WatchedSource } from '../module.ts';
 import { listNumbered } from './queue.ts';
+import type { ReplyToThread } from './reply.node.ts';
 import { CODEX, CODEX_PREFIX, type CodexSettings } from './settings.ts';
 import { createCodexSource } from './source.ts';
 
@@ -15,7 +16,14 @@ type CodexHost = Pick<SourceHost, 'env' | 'disk' | 'clock' | 'log' | 'put' | 'fi
 export function openCodex({ codex }: CodexSettings, host: CodexHost): WatchedSource | null {
   if (codex.is === 'off') return null;
   const home = findCodexHome(codex.home, host.env);
-  const source = createCodexSource({ ...host, home, readLockTable });
+  const replyToThread: ReplyToThread = async (...call) => {
+    const { createThreadReply } = await import('./reply.node.ts'); // loaded when a person replies
+    return await createThreadReply(home, host)(...call);
+  };
+  const source = createCodexSource({
+    ...{ ...host, home, readLockTable },
+    ...(codex.actions === true ? { replyToThread } : {}),
+  });
   return {
     hives: [
       {

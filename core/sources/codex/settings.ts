@@ -13,6 +13,8 @@ const HOME = {
     home: { type: 'string', minLength: 1 },
     /** Deliver messages that waited before the first start too. */
     backfill: { type: 'boolean' },
+    /** Let a person queue messages from here. */
+    actions: { type: 'boolean' },
   },
   required: ['is'],
   additionalProperties: false,

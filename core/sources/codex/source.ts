@@ -5,9 +5,19 @@ import { every } from '../../services/index.ts';
 import { getErrno, isFlocked } from '../../state/index.ts';
 import { watchDirectories } from '../directories.node.ts';
 import type { SourceHost } from '../module.ts';
-import type { Checkpoint, PendingCounts, Persona, PollResult, SetItem, Source, UnreadCounts } from '../source.ts';
+import type {
+  Checkpoint,
+  PendingCounts,
+  Persona,
+  PollResult,
+  Reply,
+  SetItem,
+  Source,
+  UnreadCounts,
+} from '../source.ts';
 import { chooseEpoch, createTimers, shareReading, toReadOnlyFiles } from '../source-tools.ts';
 import { createQueueReader, NO_QUEUE, type Queue, THREAD_ID } from './queue.ts';
+import type { ReplyToThread } from './reply.node.ts';
 import { CODEX, CODEX_PREFIX } from './settings.ts';
 import { readThreads, type ThreadInfo } from './threads.ts';
 
@@ -18,6 +28,8 @@ export interface CodexOptions extends Pick<SourceHost, 'disk' | 'clock' | 'log' 
   readonly contentChars: number | null;
   /** The locks on files of this machine as proc_locks(5) has them; null where they cannot be known. */
   readonly readLockTable: () => string | null;
+  /** Stores what a person typed; absent: the settings do not allow it. */
+  readonly replyToThread?: ReplyToThread;
   /** Watches nothing and checks every 10 s, as on a disk that sends no change notices. */
   readonly statOnly?: boolean;
 }
@@ -62,7 +74,7 @@ interface Thread {
  * takes no lock, and starts no program.
  */
 export function createCodexSource(options: CodexOptions): CodexSource {
-  const { home, clock, log, put } = options;
+  const { home, clock, log, put, replyToThread } = options;
   const disk = { ...options.disk, files: toReadOnlyFiles(options.disk.files, CODEX) };
   const queue = createQueueReader({ ...options, disk });
   const threads = new Map<string, Thread>();
@@ -262,6 +274,17 @@ export function createCodexSource(options: CodexOptions): CodexSource {
     },
     poll: (persona, from) => poll(persona, from),
     pending: { once: readPendingCounts },
+    ...(replyToThread === undefined
+      ? {}
+      : {
+          async reply({ id, address }: Persona, reply: Reply, signal: AbortSignal) {
+            const result = await replyToThread(address, reply, signal);
+            const thread = threads.get(address);
+            if (thread !== undefined) checkRunners([thread]);
+            if (thread?.isRun !== false) return result;
+            return { ...result, says: `${result.says}, which nobody runs now (hivebar open ${id})` };
+          },
+        }),
     isGone({ address }) {
       const thread = threads.get(address);
       return wasRead && (thread === undefined || !isListed(thread));

@@ -1,6 +1,6 @@
 import { type PersonaId, type SourceId, toFault } from '../../model/index.ts';
 import type { Log } from '../../ports/index.ts';
-import type { MarkReadSelection, Source } from '../source.ts';
+import type { MarkReadSelection, Persona, Reply, Source } from '../source.ts';
 import type { Engine } from './engine.ts';
 
 /** Begins to run a source outside of Hivebar. Polls are answered from what its engine knows. */
@@ -20,6 +20,12 @@ export function openExternalSource(id: SourceId, engine: Engine, acts: boolean, 
     return keys.length;
   }
 
+  async function reply({ address }: Pick<Persona, 'address'>, { text, message }: Reply, signal: AbortSignal) {
+    const keys = message === null ? {} : { keys: [message] };
+    await engine.act({ act: 'reply', persona: address, text, ...keys }, signal);
+    return { is: 'accepted', says: `sent: ${id} has it` } as const;
+  }
+
   return {
     id,
     get kind() {
@@ -29,7 +35,7 @@ export function openExternalSource(id: SourceId, engine: Engine, acts: boolean, 
     poll: (persona, from, signal) => engine.poll(persona, from, signal),
     isGone: ({ address }) => engine.isGone(address),
     hints: (wake) => engine.hints(wake),
-    ...(acts ? { markRead } : {}),
+    ...(acts ? { markRead, reply } : {}),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await engine[Symbol.asyncDispose]();

@@ -3,8 +3,8 @@ import type { HttpClient, HttpResponse } from '../../net/index.ts';
 import type { StoreDefect } from '../source-tools.ts';
 import { type GasMessage, isAddress, isRecord, parseCityMail } from './message.ts';
 
-/** Fetches bytes over HTTP, by GET alone. */
-export type CityFetcher = Pick<HttpClient, 'get' | 'reset'> & AsyncDisposable;
+/** The client of a supervisor. Whoever watches uses `get` alone. */
+export type CityFetcher = Pick<HttpClient, 'get' | 'post' | 'reset'> & AsyncDisposable;
 
 export interface City {
   readonly name: string;

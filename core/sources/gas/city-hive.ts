@@ -4,6 +4,7 @@ import { AS_WRITTEN, createHttpClient } from '../../net/index.ts';
 import type { SourceEnvironment, SourceHost, WatchedHive } from '../module.ts';
 import { type City, type CityFetcher, createCityClient } from './city-client.ts';
 import { type CitySource, createCitySource, toCityId } from './city-source.ts';
+import { createCityReply } from './reply.ts';
 import { GAS } from './settings.ts';
 
 export { listCities } from './city-client.ts';
@@ -21,6 +22,7 @@ export function openCityHive(
   address: string,
   http: CityFetcher,
   isRunning: () => boolean,
+  acts: boolean,
   { disk, clock, log, contentChars }: Pick<SourceHost, 'disk' | 'clock' | 'log' | 'contentChars'>,
 ): { readonly source: CitySource; readonly hive: WatchedHive } {
   const source = createCitySource({
@@ -28,6 +30,7 @@ export function openCityHive(
     path: isAbsolute(path) ? path : '',
     client: createCityClient(http, address, name, { is: 'source', key: toCityId(name) }),
     reset: () => http.reset(),
+    ...(acts ? { createReply: (findSubject) => createCityReply(http, name, findSubject) } : {}),
   });
   return {
     source,

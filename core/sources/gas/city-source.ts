@@ -18,6 +18,7 @@ import {
   toStalled,
   toUnchangedItems,
 } from './message.ts';
+import { HUMAN } from './reply.ts';
 import { GAS, GAS_PREFIX } from './settings.ts';
 import { shareCalls } from './share-calls.ts';
 
@@ -35,6 +36,8 @@ export interface CitySourceOptions {
   readonly contentChars: number | null;
   /** How long a member stays on the board whose session and mail are gone. */
   readonly retentionMs?: number;
+  /** Sends what a person typed. Absent: the settings do not allow it. @param findSubject of a message that is known */
+  readonly createReply?: (findSubject: (message: string) => string | null) => NonNullable<Source['reply']>;
   /** Drops every connection. */
   readonly reset: () => void;
 }
@@ -48,8 +51,6 @@ export interface CitySource extends Source {
   readonly defects: readonly string[];
 }
 
-/** The person at the desktop: their mail is what they look for. */
-const HUMAN = 'human';
 const RETENTION_MS = 600_000;
 /** A poll takes the answer of the held request when it is no older than this, because the city tells each change at once. */
 const FRESH_MS = 1000;
@@ -111,6 +112,11 @@ export function createCitySource(options: CitySourceOptions): CitySource {
     address,
     label: address === HUMAN ? 'you' : cut(address, LABEL_CHARS),
   });
+
+  function findSubject(message: string): string | null {
+    const known = view?.byAddress.get(HUMAN) ?? [];
+    return known.find(({ id: each }) => each === message)?.subject ?? null;
+  }
 
   function note({ messages, defects: flaws, index }: CityMail): CityView {
     defects.report('messages', flaws);
@@ -244,6 +250,7 @@ export function createCitySource(options: CitySourceOptions): CitySource {
     personas: listPersonas,
     poll,
     pending: { once: readPendingCounts },
+    ...(options.createReply === undefined ? {} : { reply: options.createReply(findSubject) }),
     isGone: ({ address }) => {
       if (!wasRead || !hasLeft(address)) return false;
       lastPolls.delete(address);

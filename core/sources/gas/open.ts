@@ -82,7 +82,7 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
     for (const city of found) {
       if (!city.isRunning || cities.has(city.name)) continue;
       const isRunning = (): boolean => cities.get(city.name)?.isRunning !== false;
-      const { source, hive } = openCityHive(city, places.city, fetcher, isRunning, host);
+      const { source, hive } = openCityHive(city, places.city, fetcher, isRunning, gas.actions === true, host);
       cities.set(city.name, { city, source, handle: host.watch(hive), isRunning: true });
       host.log.info(`${source.id}: watching the city in ${city.path}`);
     }
@@ -118,7 +118,8 @@ export function openGas({ gas }: GasSettings, host: SourceHost): WatchedSource |
       );
     townTrouble.clear(`the Gas Town in ${places.town} is watched now`);
     const { openTownHive } = await import('./town-hive.ts');
-    const { source, hive } = openTownHive(places.town, bd, host);
+    const runGt = gas.actions === true ? (await import('./run-gt.node.ts')).createGtRunner(places.town, host) : null;
+    const { source, hive } = openTownHive(places.town, bd, runGt, host);
     const handle = host.watch(hive);
     town = { source, handle };
   }

@@ -24,14 +24,14 @@ export function resolveGasPlaces({ city, town = '~/gt' }: GasSettings['gas']): G
 }
 
 /** Where programs are installed that the short PATH of a login session may lack. */
-const beside = (): readonly string[] => [
+export const listProgramFolders = (): readonly string[] => [
   ...['.local/bin', 'go/bin', 'bin'].map((folder) => join(findOwnHome(), folder)),
   ...['/usr/local/bin', '/opt/homebrew/bin'],
 ];
 
 /** The absolute path of `bd`, or null. */
 export function findBd(env: Readonly<Record<string, string | undefined>>): string | null {
-  return findProgram('bd', env, process.platform, beside());
+  return findProgram('bd', env, process.platform, listProgramFolders());
 }
 
 const KNOCK_MS = 500;

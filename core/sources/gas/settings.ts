@@ -13,6 +13,8 @@ const PLACES = {
     city: { type: 'string', minLength: 1 },
     /** The folder of Gas Town. Default: `~/gt`, as soon as it is there. */
     town: { type: 'string', minLength: 1 },
+    /** Let a person reply from here. */
+    actions: { type: 'boolean' },
   },
   required: ['is'],
   additionalProperties: false,

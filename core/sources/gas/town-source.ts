@@ -15,6 +15,7 @@ import {
   toInboxFingerprint,
   toSetItems,
 } from './message.ts';
+import { createTownReply, OVERSEER, type RunGt } from './reply.ts';
 import { GAS, GAS_PREFIX } from './settings.ts';
 import { shareCalls } from './share-calls.ts';
 
@@ -29,6 +30,8 @@ export interface TownSourceOptions {
   readonly contentChars: number | null;
   /** How often it looks by itself. */
   readonly everyMs?: number;
+  /** Runs what sends a reply of a person; absent: the settings do not allow it. */
+  readonly runGt?: RunGt;
   /** How long an answer counts, because each look is two processes. Default: `everyMs`. */
   readonly validMs?: number;
   /** How long a member stays on the board who has no mail any more. */
@@ -42,8 +45,6 @@ export interface TownSource extends Source {
   readonly defects: readonly string[];
 }
 
-/** The person at the desktop: their mail is what they look for. */
-const OVERSEER = 'overseer';
 const EVERY_MS = 30_000;
 const HINT_AFTER_MS = 5000;
 const OWN_CHANGES_MS = 2000;
@@ -194,6 +195,7 @@ export function createTownSource(options: TownSourceOptions): TownSource {
     },
     poll: (persona, _from, signal) => poll(persona, signal),
     pending: { once: readPendingCounts },
+    ...(options.runGt === undefined ? {} : { reply: createTownReply(options.runGt) }),
     isGone({ address }) {
       if (view === null || !hasLeft(address)) return false;
       lastPolls.delete(address);

@@ -15,8 +15,11 @@ export interface SessionFile {
   readonly waitingFor: string | null;
   readonly statusUpdatedAt: Instant | null;
   readonly startedAt: Instant | null;
-  /** Whether other sessions can send to it. */
-  readonly hasSocket: boolean;
+  /** Where it takes what others send to it; null: it cannot be reached. */
+  readonly socketPath: string | null;
+  /** How others speak to it there; null: it does not say. */
+  readonly peerProtocol: number | null;
+  readonly version: string | null;
   /** Of a background session. */
   readonly jobId: string | null;
 }
@@ -45,7 +48,9 @@ export function parseSessionFile(text: string): SessionFile | null {
     waitingFor: toText(fields.waitingFor),
     statusUpdatedAt: toInstant(fields.statusUpdatedAt),
     startedAt: toInstant(fields.startedAt),
-    hasSocket: toText(fields.messagingSocketPath) !== null,
+    socketPath: toText(fields.messagingSocketPath),
+    peerProtocol: typeof fields.peerProtocol === 'number' ? fields.peerProtocol : null,
+    version: toText(fields.version),
     jobId: toText(fields.jobId),
   };
 }
