@@ -69,8 +69,9 @@ export function findCodexTrust(
     const { event, group, handler } = placed;
     const keys = paths.map((path) => `${path}:${formatEventLabel(event)}:${group}:${handler}`);
     const states = keys.map((key) => (toml === null ? undefined : findTomlValue(toml, 'hooks', 'state', key)));
-    const known = states.find((state) => state instanceof Map);
-    const [enabled, hash] = known instanceof Map ? [known.get('enabled'), known.get('trusted_hash')] : [];
+    const known = states.find((state) => typeof state === 'object' && state !== null);
+    const enabled = known == null ? undefined : findTomlValue(known, 'enabled');
+    const hash = known == null ? undefined : findTomlValue(known, 'trusted_hash');
     const is =
       typeof hash !== 'string'
         ? 'untrusted'

@@ -252,7 +252,7 @@ function findClaudeObstacles({ path, text, isManaged }: SettingsText): readonly 
 }
 
 function findCodexObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
-  const toml = parseToml(text) ?? new Map();
+  const toml = parseToml(text) ?? {};
   const switches = [
     ...['hooks', 'codex_hooks'].map((name) => ['features', name, false] as const),
     ...(isManaged ? [['allow_managed_hooks_only', null, true] as const] : []),
