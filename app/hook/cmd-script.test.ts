@@ -5,6 +5,7 @@ import { realRandom } from '../../core/ports/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { findNodeCandidates } from './hook-entries.ts';
 import { createInstaller, type HookInstallerNeeds } from './hook-installer.ts';
+import { formatLauncher } from './launcher.ts';
 import { formatCmdCommand, formatCmdScript } from './recipe.ts';
 
 const FACTS = {
@@ -43,12 +44,16 @@ test('G6 on Windows Codex is given a command for cmd, which is tried; Claude Cod
   assert.ok(existsSync(script) && existsSync(`${script}.cmd`));
   const { hooks } = JSON.parse(readFileSync(r.home.at('user/.codex/hooks.json'), 'utf8'));
   const [handler] = hooks.Stop[0].hooks;
-  const command = `call "${script}.cmd" codex Stop "ada"`;
+  const launcher = r.home.at('user/.codex/hivebar-hook');
+  const command = `call "${launcher}.cmd" codex Stop`;
   assert.deepEqual(handler, { type: 'command', command, commandWindows: command, timeout: 10 });
   const status = r.installer.readStatus('codex', 'user');
   assert.partialDeepStrictEqual(status, { standing: 'installed', persona: 'ada', script: 'right' });
   assert.equal(await r.installer.probe(status), 'it ended with 1 and said nothing');
-  assert.deepEqual(r.tried, [`call "${script}.cmd" codex SessionStart "ada"`]);
+  assert.deepEqual(r.tried, [`call "${launcher}.cmd" codex SessionStart`]);
+  const lines = readFileSync(`${launcher}.cmd`, 'utf8').split('\r\n');
+  assert.ok(lines.includes(`set "SCRIPT=${script}.cmd"`) && lines.includes('set "PERSONA=ada"'));
+  assert.ok(!existsSync(launcher), 'cmd runs no script of a shell');
   assert.equal(r.installer.install('codex', 'user', 'ada').changed, false);
   r.installer.install('claude', 'user', 'ada');
   const claude = JSON.parse(readFileSync(r.home.at('user/.claude/settings.json'), 'utf8'));
@@ -96,6 +101,7 @@ test('G6 the script for cmd finds Node as the other one does, doubles percent si
 
 test('G6 a persona that cmd would take apart is refused with the way out', () => {
   assert.equal(formatCmdCommand('C:\\s', 'codex', 'Stop', 'Zoë 2'), 'call "C:\\s.cmd" codex Stop "Zoë 2"');
+  assert.throws(() => formatLauncher('win32', 'C:\\s', 'a&calc'), { code: 'usage', message: /HIVEBAR_PERSONA/ });
   for (const persona of ['a"b', 'a%PATH%', 'a&calc', 'a^b', 'a|b'])
     assert.throws(() => formatCmdCommand('C:\\s', 'codex', 'Stop', persona), {
       code: 'usage',

@@ -113,6 +113,17 @@ export function putProgram(path: string, text: string, random: Random): void {
   }
 }
 
+/** Removes one of our programs. Returns whether it was there. @throws Fault `unwritable` */
+export function removeProgram(path: string): boolean {
+  try {
+    const isThere = fs.existsSync(path);
+    fs.rmSync(path, { force: true });
+    return isThere;
+  } catch (error) {
+    throw toIoFault(error, path, 'unwritable');
+  }
+}
+
 function replace(path: string, text: string, mode: number, random: Random, mayStill: () => boolean): boolean {
   const temp = join(dirname(path), `.${basename(path)}.${random.hex(6)}.tmp`);
   try {

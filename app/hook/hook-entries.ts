@@ -1,12 +1,17 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { appendValue, findMember, type JsonPart, parseParts, removeAt } from './json-edit.ts';
+import { appendValue, findMember, type JsonPart, parseParts, removeAt, replacePart } from './json-edit.ts';
 import { createGroup, findCommand, type HookGroup, isOwnHandler, parseHandlerPersona, type Recipe } from './recipe.ts';
 
 /** The entries that a settings file must have, and its path for messages. */
 export interface HookWish {
   readonly recipe: Recipe;
+  /** The program that the entries run. */
   readonly script: string;
+  /** What entries of ours ran in an earlier form. */
+  readonly olderScripts?: readonly string[];
+  /** The entries are the same for every persona, which the script knows by itself. */
+  readonly isConstant?: boolean;
   readonly os: NodeJS.Platform;
   /** Null when the variable HIVEBAR_PERSONA names it, or else the session. */
   readonly persona: string | null;
@@ -40,9 +45,14 @@ export function addHooks(text: string | null, wish: HookWish): string {
   const { recipe } = wish;
   for (const event of Object.keys(recipe.events)) {
     const group = createGroup(recipe, event, wish);
-    if (isCurrent(listHandlers(now, wish), event, group)) continue;
-    now = removeOwn(now, wish, event);
-    now = addGroup(now, wish, event, group);
+    const handlers = listHandlers(now, wish);
+    if (isCurrent(handlers, event, group)) continue;
+    const replaced = replaceGroup(
+      now,
+      filterOwn(handlers).filter((own) => own.event === event),
+      group,
+    );
+    now = replaced ?? addGroup(removeOwn(now, wish, event), wish, event, group);
   }
   return removeOwn(now, wish, null);
 }
@@ -114,7 +124,8 @@ export function findHookEntries(text: string | null, wish: Omit<HookWish, 'perso
   const foreign = handlers.length - ours.length;
   if (text === null || ours.length === 0) return { standing: 'absent', foreign, persona: null, command: null };
   const persona = parseHandlerPersona(ours[0]?.value);
-  const standing = addHooks(text, { ...wish, persona }) === text ? 'installed' : 'old';
+  const standing =
+    addHooks(text, { ...wish, persona: wish.isConstant === true ? null : persona }) === text ? 'installed' : 'old';
   const first = ours.find(({ event }) => event === 'SessionStart') ?? ours[0];
   return { standing, foreign, persona, command: findCommand(wish.os, first?.value) };
 }
@@ -141,7 +152,10 @@ function isCurrent(handlers: readonly PlacedHandler[], event: string, expected: 
 }
 
 /** Lists every handler of every event. @throws Fault `settings` when the text does not have the form of hooks */
-function listHandlers(text: string, { path, script }: Pick<HookWish, 'path' | 'script'>): readonly PlacedHandler[] {
+function listHandlers(
+  text: string,
+  { path, script, olderScripts = [] }: Pick<HookWish, 'path' | 'script' | 'olderScripts'>,
+): readonly PlacedHandler[] {
   const { hooks = {} } = requireObject(parseSettings(text, path), path, 'it');
   return Object.entries(requireObject(hooks, path, 'hooks')).flatMap(([event, groups]) =>
     requireList(groups, path, `hooks.${event}`).flatMap((group, at) => {
@@ -153,7 +167,7 @@ function listHandlers(text: string, { path, script }: Pick<HookWish, 'path' | 's
         handler,
         value,
         around: around as unknown as HookGroup,
-        isOurs: isOwnHandler(value, script),
+        isOurs: isOwnHandler(value, [script, ...olderScripts]),
       }));
     }),
   );
@@ -188,6 +202,19 @@ function removeHandler(text: string, { event, group, handler }: PlacedHandler): 
   if (groups.items.length > 1) return removeAt(text, groups, group);
   if (hooks.members.length > 1) return removeAt(text, hooks, findMemberIndex(hooks, event));
   return removeAt(text, top, findMemberIndex(top, 'hooks'));
+}
+
+/**
+ * Replaces the group of our only handler, so that no other one moves: Codex trusts a hook at its position. Null when the handler
+ * is not alone.
+ */
+function replaceGroup(text: string, own: readonly PlacedHandler[], group: HookGroup): string | null {
+  const [placed] = own;
+  if (placed === undefined || own.length > 1 || placed.around.hooks.length > 1) return null;
+  const hooks = findMember(parseParts(text), 'hooks')?.value;
+  const groups = hooks === undefined ? undefined : findMember(hooks, placed.event)?.value;
+  const part = groups?.is === 'array' ? groups.items[placed.group] : undefined;
+  return part === undefined ? null : replacePart(text, part, group);
 }
 
 function addGroup(text: string, { path }: HookWish, event: string, group: HookGroup): string {

@@ -53,7 +53,8 @@ test('given no settings, install makes them, private, with a script that can be 
   assert.equal(mode(r.home.at('state/hook/hivebar-hook')), 0o700);
   assert.equal(mode(r.home.at('state/hook')), 0o700);
   assert.equal(mode(r.home.at('state/run/activity')), 0o700);
-  assert.deepEqual(readdirSync(r.home.at('user/.codex')), ['hooks.json']);
+  assert.equal(mode(r.home.at('user/.codex/hivebar-hook')), 0o700);
+  assert.deepEqual(readdirSync(r.home.at('user/.codex')).sort(), ['hivebar-hook', 'hooks.json']);
   assert.equal(r.installer.install('codex', 'user', 'ada').changed, false);
   const { trust, ...status } = r.installer.readStatus('codex', 'user');
   assert.equal(trust?.is, 'untrusted');
@@ -62,9 +63,67 @@ test('given no settings, install makes them, private, with a script that can be 
     foreign: 0,
     persona: 'ada',
     script: 'right',
-    command: `'${r.home.at('state/hook/hivebar-hook')}' codex SessionStart 'ada'`,
+    command: `'${r.home.at('user/.codex/hivebar-hook')}' codex SessionStart`,
     obstacles: [],
     path: r.home.at('user/.codex/hooks.json'),
+  });
+});
+
+test('what a user of Codex trusted stays the same for another persona, another place and the next version; only the launcher changes', () => {
+  using r = rig();
+  const settings = r.home.at('user/.codex/hooks.json');
+  const launcher = r.home.at('user/.codex/hivebar-hook');
+  const persona = () => r.installer.readStatus('codex', 'user').persona;
+  r.installer.install('codex', 'user', "o'neil");
+  const before = readFileSync(settings, 'utf8');
+  assert.equal(persona(), "o'neil");
+  assert.match(readFileSync(launcher, 'utf8'), /\npersona='o'\\''neil'\n/);
+  for (const whose of ['bo', null, "o'neil"]) {
+    assert.equal(r.installer.install('codex', 'user', whose).changed, true);
+    assert.equal(persona(), whose);
+    assert.equal(r.installer.install('codex', 'user', whose).changed, false);
+  }
+  const moved = createInstaller({ ...r.needs, scriptPath: r.home.at('elsewhere/hook/hivebar-hook') });
+  assert.equal(moved.readStatus('codex', 'user').script, 'absent');
+  moved.install('codex', 'user', 'ada');
+  assert.equal(moved.readStatus('codex', 'user').script, 'right');
+  assert.equal(r.installer.readStatus('codex', 'user').script, 'old', 'they run that of the other place');
+  assert.equal(readFileSync(settings, 'utf8'), before);
+
+  r.installer.install('codex', 'project', 'ada');
+  const project = readFileSync(r.home.at('project/.codex/hooks.json'), 'utf8');
+  assert.equal(r.installer.readStatus('codex', 'project').persona, 'ada');
+  r.installer.install('codex', 'project', 'bo');
+  assert.equal(readFileSync(r.home.at('project/.codex/hooks.json'), 'utf8'), project);
+  assert.deepEqual(
+    readdirSync(r.home.at('project/.codex')),
+    ['hooks.json'],
+    'no program in a folder that others share',
+  );
+  assert.match(project, /state\/hook\/hivebar-hook-[0-9a-f]{16}' codex Stop"/);
+
+  r.installer.uninstall('codex', 'project');
+  r.installer.uninstall('codex', 'user');
+  assert.deepEqual(readdirSync(r.home.at('user/.codex')), []);
+  assert.deepEqual(readdirSync(r.home.at('state/hook')), ['hivebar-hook']);
+});
+
+test('hooks of an earlier form, whose command names the persona, keep it and move none of the others when they are renewed', () => {
+  using r = rig();
+  mkdirSync(r.home.at('user/.codex'));
+  const other = { hooks: [{ type: 'command', command: '/other' }] };
+  const old = { hooks: [{ type: 'command', command: `'${r.needs.scriptPath}' codex Stop 'cy'`, timeout: 10 }] };
+  r.home.write('user/.codex/hooks.json', JSON.stringify({ hooks: { Stop: [other, old, other] } }));
+  const status = r.installer.readStatus('codex', 'user');
+  assert.deepEqual([status.standing, status.persona, status.foreign], ['old', 'cy', 2]);
+  r.installer.install('codex', 'user', status.persona);
+  const { hooks } = JSON.parse(readFileSync(r.home.at('user/.codex/hooks.json'), 'utf8'));
+  const command = `'${r.home.at('user/.codex/hivebar-hook')}' codex Stop`;
+  assert.deepEqual(hooks.Stop, [other, { hooks: [{ type: 'command', command, timeout: 10 }] }, other]);
+  assert.equal(r.installer.readStatus('codex', 'user').persona, 'cy');
+  r.installer.uninstall('codex', 'user');
+  assert.deepEqual(JSON.parse(readFileSync(r.home.at('user/.codex/hooks.json'), 'utf8')), {
+    hooks: { Stop: [other, other] },
   });
 });
 
@@ -257,7 +316,7 @@ test('G9 a script whose Node or program is gone is mended; one of another copy t
   assert.equal(at('nowhere', 'e.cjs').repair(), false, 'nor would that of a program whose Node is gone');
   assert.equal(now.repair(), true);
   assert.deepEqual([now.findMissing(), now.readStatus('claude', 'user').script], [null, 'right']);
-  writeFileSync(path, readFileSync(path, 'utf8').replace('form 2', 'form 1'));
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/form \d/, 'form 1'));
   assert.equal(now.repair(), true, 'an older form of ours');
   writeFileSync(path, '#!/bin/sh\n# not ours\n');
   assert.equal(now.repair(), false);

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Random } from '../../core/ports/index.ts';
 import { findCodexTrust, type HookTrust } from './codex-trust.ts';
 import {
@@ -9,6 +9,7 @@ import {
   readBackup,
   readSettings,
   readSettingsText,
+  removeProgram,
   removeSettings,
   replaceSettings,
   throwAlwaysChanging,
@@ -21,9 +22,10 @@ import {
   listOwnHandlers,
   removeHooks,
 } from './hook-entries.ts';
+import { formatLauncher, formatProjectLauncherName, parseLauncherPersona } from './launcher.ts';
 import { makeActivityDir } from './prompts.node.ts';
 import { CMD_ENDING, formatCmdScript, type HarnessName, RECIPES } from './recipe.ts';
-import { formatScript, parseScriptStarts, type ScriptFacts } from './script.ts';
+import { formatScript, parseScriptStarts, SCRIPT_NAME, type ScriptFacts } from './script.ts';
 import { findTomlValue, parseToml } from './toml.ts';
 
 export type HookScope = 'user' | 'project';
@@ -93,17 +95,52 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   const { random, run, scriptPath, script, os, managed, folders } = needs;
   const getPath = (harness: HarnessName, scope: HookScope): string =>
     join(folders[scope][harness], RECIPES[harness].files[scope]);
-  const createWish = (harness: HarnessName, path: string, persona: string | null): HookWish => ({
-    recipe: RECIPES[harness],
-    script: scriptPath,
-    os,
-    persona,
-    path,
-  });
+  /** Null: the entries of this harness run the script itself. */
+  const getLauncher = (harness: HarnessName, scope: HookScope): string | null => {
+    if (!RECIPES[harness].asksForTrust) return null;
+    const folder = folders[scope][harness];
+    return scope === 'user' ? join(folder, SCRIPT_NAME) : join(dirname(scriptPath), formatProjectLauncherName(folder));
+  };
+  /** The file of a launcher: what cmd runs has an ending. */
+  const getLauncherFile = (launcher: string): string => `${launcher}${os === 'win32' ? CMD_ENDING : ''}`;
+  const createWish = (harness: HarnessName, scope: HookScope, persona: string | null): HookWish => {
+    const launcher = getLauncher(harness, scope);
+    const common = { recipe: RECIPES[harness], os, path: getPath(harness, scope) };
+    return launcher === null
+      ? { ...common, script: scriptPath, persona }
+      : { ...common, script: launcher, olderScripts: [scriptPath], isConstant: true, persona: null };
+  };
+
+  function putLauncher(harness: HarnessName, scope: HookScope, persona: string | null): boolean {
+    const launcher = getLauncher(harness, scope);
+    if (launcher === null) return false;
+    const text = formatLauncher(os, scriptPath, persona);
+    const isChanged = readSettingsText(getLauncherFile(launcher)) !== text;
+    putProgram(getLauncherFile(launcher), text, random);
+    return isChanged;
+  }
+
+  function removeLauncher(harness: HarnessName, scope: HookScope): boolean {
+    const launcher = getLauncher(harness, scope);
+    if (launcher === null) return false;
+    const path = getLauncherFile(launcher);
+    const text = readTextOrNull(path);
+    return text !== null && parseLauncherPersona(text) !== undefined && removeProgram(path);
+  }
+
+  /** The persona of the launcher, and whether it is as this program would write it. Null: there is no launcher for this harness. */
+  function readLauncher(harness: HarnessName, scope: HookScope) {
+    const launcher = getLauncher(harness, scope);
+    if (launcher === null) return null;
+    const text = readSettingsText(getLauncherFile(launcher));
+    const persona = text === null ? null : (parseLauncherPersona(text) ?? null);
+    const isRight = text === formatLauncher(os, scriptPath, persona);
+    return { persona, script: text === null ? 'absent' : isRight ? 'right' : 'old' } as const;
+  }
 
   function put(harness: HarnessName, scope: HookScope, persona: string | null) {
     const path = getPath(harness, scope);
-    const wish = createWish(harness, path, persona);
+    const wish = createWish(harness, scope, persona);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const was = readSettings(path, scope === 'user');
       const text = addHooks(was.text, wish);
@@ -128,7 +165,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
 
   /** Trust is a setting of the user, also for the hooks of a project. */
   function readTrust(harness: HarnessName, wish: HookWish, real: string, text: string | null): HookTrust | null {
-    const handlers = harness === 'codex' ? listOwnHandlers(text, wish) : [];
+    const handlers = RECIPES[harness].asksForTrust ? listOwnHandlers(text, wish) : [];
     if (handlers.length === 0) return null;
     const path = join(folders.user.codex, 'config.toml');
     return findCodexTrust({ path, text: readTextOrNull(path) }, [...new Set([wish.path, real])], handlers, os);
@@ -137,13 +174,20 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   function check(harness: HarnessName, scope: HookScope): void {
     const path = getPath(harness, scope);
     const was = readSettings(path, scope === 'user');
-    findHookEntries(was.text, createWish(harness, path, null));
+    findHookEntries(was.text, createWish(harness, scope, null));
     checkReplaceable(was, random);
   }
 
   function uninstall(harness: HarnessName, scope: HookScope) {
+    const { path, changed } = removeFromSettings(harness, scope);
+    // Comes last, as the script comes first at an installation.
+    const isLauncherRemoved = removeLauncher(harness, scope);
+    return { path, changed: changed || isLauncherRemoved };
+  }
+
+  function removeFromSettings(harness: HarnessName, scope: HookScope) {
     const path = getPath(harness, scope);
-    const wish = createWish(harness, path, null);
+    const wish = createWish(harness, scope, null);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const was = readSettings(path, scope === 'user');
       if (was.text === null) return { path, changed: false };
@@ -192,22 +236,29 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     isUsed: (harness, scope) => isFolder(folders[scope][harness]),
     install(harness, scope, persona) {
       check(harness, scope);
+      if (getLauncher(harness, scope) !== null) formatLauncher(os, scriptPath, persona); // before anything is written
       // Comes first, because settings that name a missing script are worse than a script that no settings name.
       putScripts();
       makeActivityDir(run);
-      return put(harness, scope, persona);
+      const isLauncherChanged = putLauncher(harness, scope, persona);
+      const { path, changed } = put(harness, scope, persona);
+      return { path, changed: changed || isLauncherChanged };
     },
     readStatus(harness, scope) {
       const path = getPath(harness, scope);
       const { text, path: real } = readSettings(path, scope === 'user');
       const installedScript = readSettingsText(scriptPath);
-      const wish = createWish(harness, path, null);
+      const wish = createWish(harness, scope, null);
+      const entries = findHookEntries(text, wish);
+      const launcher = entries.standing === 'absent' ? null : readLauncher(harness, scope);
+      const state = installedScript === null ? 'absent' : areCurrent() ? 'right' : 'old';
       return {
-        ...findHookEntries(text, wish),
+        ...entries,
+        persona: entries.persona ?? launcher?.persona ?? null,
         path,
         trust: readTrust(harness, wish, real, text),
         obstacles: findObstacles(harness, readSettingsTexts(harness, scope)),
-        script: installedScript === null ? 'absent' : areCurrent() ? 'right' : 'old',
+        script: entries.standing === 'installed' && state === 'right' ? (launcher?.script ?? state) : state,
       };
     },
   };

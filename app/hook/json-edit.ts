@@ -91,6 +91,14 @@ export function appendValue(text: string, into: Container, value: unknown, key: 
     : spliceText(text, last.end, last.end, `,${eol}${indent}${words}`);
 }
 
+/** Replaces a value by another, on one line or on several as before. */
+export function replacePart(text: string, { start, end }: JsonPart, value: unknown): string {
+  if (!text.slice(start, end).includes('\n')) return spliceText(text, start, end, JSON.stringify(value));
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const words = JSON.stringify(value, null, findIndentUnit(text));
+  return spliceText(text, start, end, words.replaceAll('\n', `${eol}${findIndent(text, start)}`));
+}
+
 /** Removes the item or member `which`. */
 export function removeAt(text: string, from: Container, which: number): string {
   const inside: readonly JsonSpan[] = from.is === 'array' ? from.items : from.members;

@@ -63,12 +63,14 @@ export function findCommand(os: NodeJS.Platform, handler: unknown): string | nul
   return typeof meant === 'string' ? meant : null;
 }
 
-/** Returns whether a handler runs exactly this script, with any arguments. */
-export function isOwnHandler(handler: unknown, script: string): boolean {
+/** Returns whether a handler runs exactly one of these scripts, with any arguments. */
+export function isOwnHandler(handler: unknown, scripts: readonly string[]): boolean {
   if (typeof handler !== 'object' || handler === null || !('command' in handler)) return false;
   const { command } = handler;
   if (typeof command !== 'string') return false;
-  return `${command} `.startsWith(`${quoteShellWord(script)} `) || isCmdCommand(command, script);
+  return scripts.some(
+    (script) => `${command} `.startsWith(`${quoteShellWord(script)} `) || isCmdCommand(command, script),
+  );
 }
 
 /** Returns the persona of one of our handlers, as `createGroup` wrote it; null when it names none. */
@@ -131,9 +133,19 @@ const NOT_FOUND_MESSAGE =
   '{"systemMessage":"hivebar: Hivebar is not found by its hook, because Node or Hivebar was moved or removed: run hivebar hook install."}';
 
 /** In a cmd file a percent sign must be doubled. */
-function formatSet(name: string, value: string): string {
+export function formatSet(name: string, value: string): string {
   if (/[\p{Cc}"]/u.test(value)) throw new RangeError(`${JSON.stringify(value)} has a quote or a control character`);
   return `set "${name}=${value.replaceAll('%', '%%')}"`;
+}
+
+/** @throws Fault `usage` for a persona that cmd would change */
+export function requireCmdPersona(persona: string): string {
+  if (/^[\p{L}\p{N} ._@~+-]+$/u.test(persona)) return persona;
+  throw new Fault(
+    'usage',
+    `--persona ${JSON.stringify(persona)} cannot stand in a command line of cmd: leave it out, and set HIVEBAR_PERSONA`,
+    { is: 'machine', key: 'hook' },
+  );
 }
 
 /**
@@ -142,13 +154,12 @@ function formatSet(name: string, value: string): string {
  * @throws Fault `usage` for a persona that cmd would change
  */
 export function formatCmdCommand(script: string, harness: string, event: string, persona: string | null): string {
-  if (persona !== null && !/^[\p{L}\p{N} ._@~+-]+$/u.test(persona))
-    throw new Fault(
-      'usage',
-      `--persona ${JSON.stringify(persona)} cannot stand in a command line of cmd: leave it out, and set HIVEBAR_PERSONA`,
-      { is: 'machine', key: 'hook' },
-    );
-  return [`call "${script}${CMD_ENDING}"`, harness, event, ...(persona === null ? [] : [`"${persona}"`])].join(' ');
+  return [
+    `call "${script}${CMD_ENDING}"`,
+    harness,
+    event,
+    ...(persona === null ? [] : [`"${requireCmdPersona(persona)}"`]),
+  ].join(' ');
 }
 
 /** Returns whether a command line runs exactly this script with cmd. */

@@ -9,8 +9,9 @@ import { modelServer } from '../kit/model-server.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
 
-test('hook status says of trust what the real Codex says: not trusted, then trusted, then modified', async (t) => {
+test('hook status says of trust what the real Codex says: not trusted, trusted, trusted with another persona and place, modified', async (t) => {
   const client = realClient('codex');
   if ('missing' in client) return void needs(t, client.missing);
   using home = trayHome();
@@ -48,6 +49,20 @@ test('hook status says of trust what the real Codex says: not trusted, then trus
   await waitForCodex(terminals, 'one');
   assert.deepEqual(await verdicts(), ['trusted']);
   assert.equal((await status())[0], 0);
+
+  // Another persona and another place keep the trust, and the hooks run for the new persona.
+  for (const state of [home.dir, join(home.home, 'elsewhere')]) {
+    assert.deepEqual(await install('bo', state), [
+      0,
+      `Codex: installed for bo in ${settings}\n  restart running sessions if they do not use the hooks; the previous settings are in *.before-hivebar\n`,
+    ]);
+    assert.deepEqual(await verdicts(), ['trusted']);
+    assert.equal((await status(state))[0], 0);
+    const pushed = ['inbox', 'push', '--to', 'bo', '--type', 'event', `MAIL IN ${state}`];
+    assert.equal((await hivebar(pushed, state))[0], 0);
+    await terminals.say('one', `Go on in ${state}`);
+    await until('the mail is in the prompt', () => model.asks.some(({ fresh }) => fresh.includes(`MAIL IN ${state}`)));
+  }
 
   const text = readFileSync(settings, 'utf8');
   writeFileSync(settings, text.replace('"timeout": 10', '"timeout": 11'));

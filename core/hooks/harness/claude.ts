@@ -54,5 +54,6 @@ export const claude: HarnessModule = {
       '*',
     ),
     timeout: HOOK_TIMEOUT_S,
+    asksForTrust: false,
   },
 };

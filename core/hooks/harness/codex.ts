@@ -36,6 +36,7 @@ export const codex: HarnessModule = {
       '*',
     ),
     timeout: HOOK_TIMEOUT_S,
+    asksForTrust: true,
   },
 };
 

@@ -53,6 +53,8 @@ export interface HarnessSetup {
   readonly events: Readonly<Record<string, HookSlot>>;
   /** The time after which the program continues without an answer, as it is written in its settings: in seconds or milliseconds. */
   readonly timeout: number;
+  /** Its user must trust each hook, and a changed command is a new hook. So the commands never change. */
+  readonly asksForTrust: boolean;
 }
 
 export interface HookSlot {
