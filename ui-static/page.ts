@@ -5,6 +5,7 @@ import { cloneTemplate, createSvg, fillSlots, getById, getPart } from './dom.ts'
 import { drawCards, listCardLinks, listCards, startInboxSearch } from './find.ts';
 import { follow } from './live.ts';
 import { drawPast } from './past-drawings.ts';
+import { startPermissionsPanel } from './permissions.ts';
 import { formatAgo, formatNumber, hasQuestion, toCauseSlots, toFragment, toSummary, truncate } from './present.ts';
 import type { Projects } from './projects.ts';
 import { parseOnceLink, parseRoute, type Route } from './route.ts';
@@ -23,6 +24,7 @@ const overview = getById('overview');
 const summaryParts = [getById('summary'), getPart(document, 'footer')];
 const find = startInboxSearch(() => drawAll());
 const decisionsPanel = startDecisionsPanel(() => needToken('action'));
+const permissionsPanel = startPermissionsPanel(() => needToken('action'));
 let route: Route = { is: 'overview' };
 let latestStatus: StatusWire | null = null;
 let view: InboxView | null = null;
@@ -67,6 +69,7 @@ form.addEventListener('submit', (event) => {
   pastAt = Number.NEGATIVE_INFINITY;
   pollNow();
   decisionsPanel.tokenCame();
+  permissionsPanel.tokenCame();
   view?.tokenCame();
   projects?.tokenCame();
 });
@@ -91,6 +94,7 @@ function drawAll(): void {
   const persona = route.is === 'persona' ? findPersona(latestStatus, route.fragment) : null;
   const title = persona === null ? summary.title : `${displayName(persona.label.slice(0, 100))} · ${summary.title}`;
   if (document.title !== title) document.title = title;
+  permissionsPanel.draw(latestStatus, now);
   decisionsPanel.draw(latestStatus, now);
   if (route.is === 'persona') {
     const isBoard = latestStatus.projects.some(({ board }) => board === persona?.id);

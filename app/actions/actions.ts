@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { XStatic } from 'typebox/schema';
 import type { Until } from '../../core/board/index.ts';
+import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import {
   type DecisionReply,
   type DecisionResult,
@@ -55,6 +56,17 @@ const ANSWER = {
     acceptGuidance: { type: 'boolean' },
   },
   required: ['decision'],
+} as const;
+
+/** The secret of one prompt, and the answer. `from`: where the person answered, for the log. */
+const PERMIT = {
+  ...closed,
+  properties: {
+    permission: { type: 'string', minLength: 1, maxLength: 200 },
+    answer: { enum: ['allow', 'deny', 'terminal'] },
+    from: { enum: ['page', 'menu', 'notification', 'command line', 'program'] },
+  },
+  required: ['permission', 'answer'],
 } as const;
 
 /** How long: a number of `minutes`, or `until` tomorrow morning or an instant. Without either it has no end. */
@@ -196,6 +208,13 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
         if (done.is === 'none') throw createUsageFault(`there is no decision ${id}`);
         return { accepted: done.is === 'done', decision: toDecisionJson(done.decision) };
       },
+    }),
+    defineAction({
+      name: 'permit',
+      title: 'Answer a permission prompt',
+      params: PERMIT,
+      asks: 'token',
+      run: async ({ permission, answer, from = 'program' }) => controls.permit(permission, answer, from),
     }),
     ...listSourceActions().map(({ source, name, title, params }) =>
       defineAction({
@@ -355,6 +374,15 @@ export interface TrayControls {
    * Answers a decision and delivers the answer to whoever asked. @throws Fault `usage` when the reply does not fit the decision
    */
   decide(decision: number, reply: DecisionReply): DecisionResult;
+  /**
+   * Answers a permission prompt of an agent, once. @throws Fault `usage` when the prompt is over or was never there, and for a
+   * call that nobody could read to its end
+   */
+  permit(
+    id: string,
+    answer: PermissionAnswer,
+    from: string,
+  ): { readonly persona: PersonaId; readonly answer: PermissionAnswer };
   /** Runs an action of a source. What it changes shows on the board later. @throws Fault */
   actOnSource(source: SourceName, action: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Opens the persona's session, or its page where there is no session. Returns what was opened. */

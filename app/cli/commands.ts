@@ -51,6 +51,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./decision.ts'),
   },
+  permission: {
+    summary: 'list permission prompts of agents, and answer one at a terminal',
+    needs: 'tray',
+    load: () => import('./permission.ts'),
+  },
   gate: {
     summary: 'register and mark conditions that hold a stop, a tool or a prompt',
     needs: 'store',

@@ -62,6 +62,7 @@ function status(personas: StatusWire['personas'], unread: number | null): Status
     personas,
     causes: [],
     decisions: [],
+    permissions: [],
     tray: { state: 'off' },
     notifications: { state: 'off', pausedUntil: null, quietUntil: null },
     autostart: null,

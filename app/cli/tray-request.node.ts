@@ -29,10 +29,12 @@ export function askTray(
   request: TrayRequest,
   env: Readonly<Record<string, string | undefined>>,
   withinMs = TIMEOUT_MS,
+  stop: AbortSignal | null = null,
 ): Promise<TrayResponse> {
   const path = findOwnSocket(env);
-  if (path === null) return Promise.resolve({ is: 'not-running' });
+  if (path === null || stop?.aborted) return Promise.resolve({ is: 'not-running' });
   return new Promise((resolve, reject) => {
+    stop?.addEventListener('abort', () => fail('timeout', 'nobody waits for the answer any more'), { once: true });
     const fail = (code: 'timeout' | 'broken' | 'unreadable', detail: string, cause?: Error): void => {
       socket.destroy();
       const scope = { is: 'machine', key: 'tray' } as const;

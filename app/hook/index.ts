@@ -19,10 +19,24 @@ export type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
 export { createNudger, type NudgeResult, type NudgerNeeds, type NudgeWays } from './nudger.ts';
 export { createHookInstaller } from './own-installer.node.ts';
 export { createPendingStamper, type StamperNeeds } from './pending-stamper.ts';
-export { CONTINUED, followPrompts, getActivityDir, noteActivity, readActivity } from './prompts.node.ts';
+export {
+  CONTINUED,
+  followPrompts,
+  getActivityDir,
+  noteActivity,
+  readActivity,
+  readHarnessState,
+} from './prompts.node.ts';
 export { HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 export { PROBE, PROBE_ANSWER } from './script.ts';
-export { openSessionReports, reportSession, type SessionReports, watchSessionReports } from './session-reports.node.ts';
+export {
+  isPromptOpen,
+  openSessionReports,
+  reportAnswered,
+  reportSession,
+  type SessionReports,
+  watchSessionReports,
+} from './session-reports.node.ts';
 export { findQuietMoments, PASSABLE, type Passable, type PendingWork } from './stamp-text.ts';
 export {
   type InboxLocation,

@@ -33,11 +33,11 @@ export interface HookGroup {
 
 /** Creates the entry in the settings for one event. @param name the harness's name of the event */
 export function createGroup(
-  { harness, events, timeout }: Recipe,
+  { harness, events, timeout: usual }: Recipe,
   name: string,
   { script, persona, os }: { readonly script: string; readonly persona: string | null; readonly os: NodeJS.Platform },
 ): HookGroup {
-  const { event, matcher } = findSlot(events, name);
+  const { event, matcher, timeout = usual } = findSlot(events, name);
   const words = [quoteShellWord(script), harness, event, ...(persona === null ? [] : [quoteShellWord(persona)])];
   // On Windows Claude Code comes with a shell, and Codex uses cmd. A harness that does not know `commandWindows` uses `command`.
   const windows = os === 'win32' && harness === 'codex' ? formatCmdCommand(script, harness, event, persona) : null;

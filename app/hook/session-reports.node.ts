@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import {
   advanceSessionReport,
+  endPermissionWait,
   formatSessionReport,
   type HookTurn,
   parseSessionReport,
@@ -46,6 +47,28 @@ export function reportSession(run: string, turn: HookTurn, facts: SessionFacts, 
   } catch {
     // The disk is full, or the directory is not ours: a later reader finds the report before, and the process still counts.
   }
+}
+
+/** Stores that the permission prompt of this call was answered in Hivebar, so that its agent does not wait any more. Never throws. */
+export function reportAnswered(run: string, turn: HookTurn, now: Instant): void {
+  if (turn.session === null) return;
+  const dir = getReportsDir(run);
+  const name = `${toStem(turn.session)}${ENDING}`;
+  const before = readReport(join(dir, name));
+  const report = before === null ? null : endPermissionWait(before, turn, now);
+  if (report === null || report === before) return;
+  try {
+    replace(dir, name, formatSessionReport(report));
+  } catch {
+    // As in `reportSession`: the end of the tool says it as well.
+  }
+}
+
+/** Returns whether the report of the session still says that its agent waits for the answer to this prompt. */
+export function isPromptOpen(run: string, { session, agent, tool }: HookTurn): boolean {
+  if (session === null) return false;
+  const report = readReport(join(getReportsDir(run), `${toStem(session)}${ENDING}`));
+  return report?.waits.some((wait) => wait.agent === agent && wait.tool === (tool?.name ?? null)) ?? false;
 }
 
 /** Readers see the old report or the new. It need not survive a power cut, because no session does. */

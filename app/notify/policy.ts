@@ -161,6 +161,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'agent': // the board chooses which report counts, and `agents` of the input says it
     case 'project':
     case 'withdrawn':
+    case 'permissions':
       return;
     case 'machine':
       // Other faults are shown by icon and page while they last, because nobody can repair them at once.

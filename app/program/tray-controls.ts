@@ -5,6 +5,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import { findActionSetting } from '../../core/sources/derived.ts';
 import type { MarkReadSelection, Reply, ReplyResult } from '../../core/sources/index.ts';
 import type { PreferenceStore, TrayControls } from '../actions/index.ts';
+import type { Permissions } from '../local/permissions.ts';
 import type { QuietHoursService } from '../local/quiet-hours-service.ts';
 import type { LoginStart } from '../service/index.ts';
 import type { HiveWatchers } from '../sources/hive-watchers.ts';
@@ -23,6 +24,7 @@ export interface TrayControlsOptions {
   readonly quietHours: QuietHoursService;
   readonly login: LoginStart;
   readonly decisions: Decisions;
+  readonly permissions: Pick<Permissions, 'answer'>;
   readonly hiveChanged: () => void;
   /** Null before the surfaces are started. */
   readonly surfaces: () => Surfaces | null;
@@ -45,6 +47,7 @@ export function createTrayControls(options: TrayControlsOptions): TrayControls {
     },
     hiveChanged: options.hiveChanged,
     decide: options.decisions.respond,
+    permit: options.permissions.answer,
     mute(persona, until) {
       preferences.setMute(persona, until);
       board.put({ is: 'muted', at: clock.now(), persona, until });

@@ -7,13 +7,14 @@ import { detectInterruptions } from '../../core/watcher/index.ts';
 import { createActions, openPreferenceStore, reportPreferences } from '../actions/index.ts';
 import { getSettingsPath, openSettings, type Settings } from '../config/tray/index.ts';
 import { startUpstreamService } from '../daemon/upstream-service.ts';
-import { watchChanged } from '../hook/index.ts';
+import { listPersonaForms, watchChanged } from '../hook/index.ts';
 import { createDiskSpaceService } from '../host/disk-space-service.ts';
 import { claimInstance, type Instance, type RunningInstance } from '../host/instance.ts';
 import type { Machine } from '../host/machine.node.ts';
 import { createRestService } from '../host/rest-service.ts';
 import { createDecisionsService } from '../local/decisions-service.ts';
 import { createAutostartService, greet } from '../local/first-start.ts';
+import { createPermissions } from '../local/permissions.ts';
 import { createQuietHoursService } from '../local/quiet-hours-service.ts';
 import { resolveOwnerSocketPath } from '../owner-socket.ts';
 import { readVersion } from '../package.node.ts';
@@ -123,11 +124,24 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     heard: hiveChanged,
     failed: (why) => log.warn(`changes by hooks are seen only at the next poll: ${dirs.run} cannot be watched: ${why}`),
   });
+  const permissions = createPermissions(
+    {
+      board,
+      isOn: settings.answerPermissions,
+      findPersona: (persona, session) => {
+        const owner = persona ?? sources.findSessionOwner(session);
+        const known = new Set(board.snapshot().personas.flatMap(({ id, hidden }) => (hidden ? [] : id)));
+        return owner === null ? null : (listPersonaForms(owner, dirs.config).find((id) => known.has(id)) ?? null);
+      },
+    },
+    machine,
+  );
   const login = createOwnLoginStart(hideSecrets(outer));
   let surfaces: Surfaces | null = null;
   const controls = createTrayControls({
     ...{ board, clock, log, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged },
     decisions: decisions.decisions,
+    permissions,
     surfaces: () => surfaces,
     quit: () => stop.abort(),
   });
@@ -166,6 +180,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   };
   await using status = await startStatusServer({
     ...{ board, hive: local, decisions: decisions.decisions, actions, events: outbox, history, clock, log },
+    permissions,
     ...{ signals: upstream, keys: upstream.keys, projects: sources.projects, sourceMetrics: sources.metrics },
     page: loadPage(),
     token: instance.token,

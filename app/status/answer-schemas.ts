@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { DecisionWire, PersonaWire, StatusWire } from './wire.ts';
+import { DecisionWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
 
 /**
  * The shapes of all answers except the status. `openapi.json` is made from them, and tests compare real answers with them. The
@@ -175,6 +175,20 @@ export const ReadyAnswer = Type.Object(
 );
 
 export const TokenAnswer = Type.Object({ token: Type.String() }, { additionalProperties: false });
+
+export const PermissionsAnswer = Type.Object(
+  { permissions: Type.Array(PermissionWire, { description: 'Oldest first.' }) },
+  { additionalProperties: false },
+);
+
+export const PermissionReplyAnswer = Type.Object(
+  {
+    answer: Type.Union([Type.Null(), Type.Literal('allow'), Type.Literal('deny'), Type.Literal('terminal')], {
+      description: 'Null: nobody answers here.',
+    }),
+  },
+  { additionalProperties: false },
+);
 
 export const DecisionsAnswer = Type.Object(
   { decisions: Type.Array(DecisionWire, { description: 'Newest first.' }) },

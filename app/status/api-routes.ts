@@ -1,11 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { OpenPermission } from '../../core/board/index.ts';
+import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { type Decisions, toDecisionJson } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, parseInboxQuery, parsePendingQuery, type UnreadLevels } from '../../core/inbox/index.ts';
-import { type Count, Fault } from '../../core/model/index.ts';
+import { type Count, Fault, formatIso } from '../../core/model/index.ts';
 import { answerJson, type ClientBudget, HttpRefusal, requireToken } from './answer.ts';
 import { type EventPages, takeHold } from './event-pages.ts';
-import { EVENTS_QUERY, parseDecisionsQuery, parseEventsQuery } from './queries.ts';
+import {
+  EVENTS_QUERY,
+  type PermissionRequest,
+  parseDecisionsQuery,
+  parseEventsQuery,
+  parsePermissionBody,
+} from './queries.ts';
 import { type CurrentStatus, matchesEtag } from './stream.ts';
+import type { PermissionWire } from './wire.ts';
 
 /** A browser may store the answer, but must ask again before each use. */
 export const REVALIDATE = 'private, no-cache';
@@ -131,6 +140,43 @@ export function registerDecisionRoutes(app: FastifyInstance, decisions: Decision
     const listed = decisions.list({ persona, onlyOpen: state === 'open', limit });
     return answerJson(reply, { decisions: listed.map(toDecisionJson) });
   });
+}
+
+/** The permission prompts that their routes need. */
+export interface PermissionsApi {
+  list(): readonly OpenPermission[];
+  /** Asks a person. Null: nobody answers here. */
+  ask(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer | null>;
+}
+
+/**
+ * Lists the permission prompts that can be answered, for which the token is needed, and takes those of hooks. The prompt of a hook lives
+ * as long as its connection. Only the owner-only socket takes one, because no hook asks otherwise.
+ */
+export function registerPermissionRoutes(
+  app: FastifyInstance,
+  permissions: PermissionsApi,
+  createHoldSignal: (reply: FastifyReply) => AbortSignal,
+): void {
+  app.get('/api/v1/permissions', async (request, reply) => {
+    requireToken(request);
+    return answerJson(reply, { permissions: permissions.list().map(toPermissionWire) });
+  });
+  app.post('/api/v1/permissions', async (request, reply) => {
+    requireToken(request);
+    if (request.client !== 'socket') {
+      const next = 'answer prompts with the action permit';
+      throw new HttpRefusal(403, 'socket-only', 'only a hook asks for permissions, over the owner-only socket', next);
+    }
+    const body = parsePermissionBody(request.body);
+    return answerJson(reply, { answer: await permissions.ask(body, createHoldSignal(reply)) });
+  });
+}
+
+function toPermissionWire(permission: OpenPermission): PermissionWire {
+  const { number, id, persona, harness, isSubagent: subagent, cwd, tool, text, cut, created, expires } = permission;
+  const times = { created: formatIso(created), expires: formatIso(expires) };
+  return { number, id, persona, harness, subagent, cwd, tool, text, cut, ...times };
 }
 
 /** The part of the local hive that its routes need. */

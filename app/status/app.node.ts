@@ -23,6 +23,7 @@ import {
   registerApiRoutes,
   registerDecisionRoutes,
   registerHiveRoutes,
+  registerPermissionRoutes,
 } from './api-routes.ts';
 import { isOtherUser, type UnreadReaders, watchUnread } from './connections.node.ts';
 import { createEventPages, MAX_HOLDS } from './event-pages.ts';
@@ -198,6 +199,7 @@ export async function createApp(
   registerHiveRoutes(app, options.hive, heldAnswers, createHoldSignal);
   registerActionRoutes(app, options.actions, createHoldSignal);
   registerDecisionRoutes(app, options.decisions);
+  registerPermissionRoutes(app, options.permissions, createHoldSignal);
   registerProjectRoutes(app, options.projects);
   registerSignalsRoutes(app, options.signals, options.hive, callers, clock);
   const sessions = createSessionStream({ ...options.signals, callers, clock, log });

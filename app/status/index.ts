@@ -1,11 +1,12 @@
 export { formatFollowCommand } from '../../ui-static/present.ts';
-export type { ActionTable, DecisionsApi, HiveApi } from './api-routes.ts';
+export type { ActionTable, DecisionsApi, HiveApi, PermissionsApi } from './api-routes.ts';
 export { loadPage } from './assets.node.ts';
 export type { ProjectsApi } from './project-routes.ts';
+export type { PermissionRequest } from './queries.ts';
 export { type StatusServer, startStatusServer } from './server.node.ts';
 export { type DaemonKey, type DaemonKeys, hashToken } from './session.ts';
 export type { SignalsApi } from './signals-routes.ts';
 export type { Asset, PageAssets, StatusOptions } from './status-options.ts';
 export type { EventLog } from './stream.ts';
 export { toWire, type WireMeta } from './to-wire.ts';
-export type { CauseWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';
+export type { CauseWire, HiveWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';

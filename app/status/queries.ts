@@ -62,6 +62,25 @@ export const DECISIONS_QUERY = {
   additionalProperties: false,
 } as const;
 
+/** The body of `POST /api/v1/permissions`: what a hook asks of a person. */
+export const PERMISSION_BODY = {
+  type: 'object',
+  properties: {
+    harness: { type: 'string', minLength: 1, maxLength: 50 },
+    session: { type: 'string', minLength: 1, maxLength: 200 },
+    persona: { type: ['string', 'null'], maxLength: 200, description: 'Null: the one whose session it is.' },
+    subagent: { type: 'boolean' },
+    cwd: { type: ['string', 'null'], maxLength: 4096 },
+    tool: { type: 'string', minLength: 1, maxLength: 2000 },
+    text: { type: 'string', maxLength: 2000, description: 'The call, with every invisible character as a number.' },
+    cut: { type: 'integer', minimum: 0, description: 'How many characters `text` lacks.' },
+  },
+  required: ['harness', 'session', 'persona', 'subagent', 'cwd', 'tool', 'text', 'cut'],
+  additionalProperties: false,
+} as const;
+
+export type PermissionRequest = XStatic<typeof PERMISSION_BODY>;
+
 /** The body of `POST /api/v1/token`. */
 export const TOKEN_BODY = {
   type: 'object',
@@ -114,6 +133,10 @@ export const parseStreamQuery = (url: string): XStatic<typeof STREAM_QUERY> =>
 /** @throws Refusal 400 */
 export const parseDecisionsQuery = (url: string): XStatic<typeof DECISIONS_QUERY> =>
   query.checked('query', parseParams(url), DECISIONS_QUERY);
+
+/** @throws Refusal 400 */
+export const parsePermissionBody = (body: unknown): XStatic<typeof PERMISSION_BODY> =>
+  json.checked('body', body, PERMISSION_BODY);
 
 /** @throws Refusal 400 */
 export const parseTokenBody = (body: unknown): XStatic<typeof TOKEN_BODY> => json.checked('body', body, TOKEN_BODY);

@@ -2,7 +2,7 @@ import type { Board } from '../../core/board/index.ts';
 import type { HistoryReader } from '../../core/history/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import type { ActionTable, DecisionsApi, HiveApi } from './api-routes.ts';
+import type { ActionTable, DecisionsApi, HiveApi, PermissionsApi } from './api-routes.ts';
 import type { Metric } from './metrics.ts';
 import type { ProjectsApi } from './project-routes.ts';
 import type { DaemonKeys } from './session.ts';
@@ -15,6 +15,7 @@ export interface StatusOptions {
   readonly hive: HiveApi;
   readonly actions: ActionTable;
   readonly decisions: DecisionsApi;
+  readonly permissions: PermissionsApi;
   readonly events: EventLog;
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;

@@ -54,6 +54,12 @@ export function toWire(snapshot: Snapshot, { now, version, port }: WireMeta): St
       created: formatIso(created),
       expires: toIsoOrNull(expires),
     })),
+    permissions: snapshot.permissions.map(({ number, persona, created, expires }) => ({
+      number,
+      persona,
+      created: formatIso(created),
+      expires: formatIso(expires),
+    })),
     tray: { state: snapshot.tray },
     notifications: {
       state: snapshot.notifications,

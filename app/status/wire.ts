@@ -52,6 +52,19 @@ const OpenDecisionWire = Type.Object(
   closed,
 );
 
+const OpenPermissionWire = Type.Object(
+  {
+    number: Type.Integer({
+      minimum: 1,
+      description: 'Number of the prompt in this run. Its text is in `/api/v1/permissions`, which needs the token.',
+    }),
+    persona: Type.String({ description: 'Id of the persona whose agent asks.' }),
+    created: Time('When the agent asked.'),
+    expires: Time('After this time only the agent program itself takes an answer.'),
+  },
+  closed,
+);
+
 const DaemonWire = Type.Object(
   {
     surface: Type.String({ description: 'The surface that the agent works in.' }),
@@ -190,6 +203,9 @@ export const StatusWire = Type.Object(
     decisions: Type.Array(OpenDecisionWire, {
       description: 'Open decisions, oldest first, without those of hidden personas.',
     }),
+    permissions: Type.Array(OpenPermissionWire, {
+      description: 'Permission prompts that can be answered here, oldest first, without those of hidden personas.',
+    }),
     tray: Type.Object({ state: Type.String({ description: 'State of the tray icon.' }) }, closed),
     notifications: Type.Object(
       {
@@ -256,6 +272,26 @@ export const DecisionWire = Type.Object(
 );
 
 export type DecisionWire = Static<typeof DecisionWire>;
+
+/** A permission prompt as `GET /api/v1/permissions` returns it. The page uses the same type. */
+export const PermissionWire = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1 }),
+    id: Type.String({ description: 'What the action `permit` takes. It belongs to this prompt and works once.' }),
+    persona: Type.String(),
+    harness: Type.String({ description: 'The agent program that asks.' }),
+    subagent: Type.Boolean({ description: 'A subagent asks.' }),
+    cwd: orNull(Type.String({ description: 'The folder of the session. Untrusted text.' })),
+    tool: Type.String({ description: 'The tool that is to run. Untrusted text.' }),
+    text: Type.String({ description: 'The whole call. Untrusted text; characters that cannot be seen are numbers.' }),
+    cut: Type.Integer({ minimum: 0, description: 'How many characters `text` lacks. Above 0 it cannot be allowed.' }),
+    created: DecisionTime,
+    expires: DecisionTime,
+  },
+  { additionalProperties: false },
+);
+
+export type PermissionWire = Static<typeof PermissionWire>;
 
 /** The answers of the history routes. The page uses the same types. */
 

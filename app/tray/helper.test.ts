@@ -85,6 +85,7 @@ test('the fullest menu of the model loses nothing: twenty rows, each under a hea
       hives: [],
       projects: [],
       decisions: [],
+      permissions: [],
       totals: { unread: none, urgent: none, up: 30, down: 0, personas: 30 },
       paused: { is: 'forever' },
       quietHours: true,

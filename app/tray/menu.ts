@@ -3,10 +3,12 @@ import {
   type HiveView,
   isPressing,
   type OpenDecision,
+  type OpenPermission,
   type PersonaView,
   type Snapshot,
 } from '../../core/board/index.ts';
 import { formatSilence, formatWaiting } from '../../core/format/index.ts';
+import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { addCounts, type Instant } from '../../core/model/index.ts';
 import {
   chooseIcon,
@@ -51,6 +53,7 @@ export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeF
 
 function buildMenu(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   return [
+    ...buildPermissionRows(snapshot),
     ...buildDecisionRows(snapshot),
     { is: 'text', key: 'summary', label: formatSummary(snapshot, now) },
     { is: 'separator', key: 'line-1' },
@@ -271,6 +274,60 @@ function computeRank(p: PersonaView): number {
   if (isAtLeastOne(p.unread)) return 3;
   return p.agentState.is === 'gone' ? 5 : 4;
 }
+
+/** More prompts are on the page. */
+const MOST_PERMISSIONS = 5;
+/** A call with more lines, or longer ones, is read and allowed on the page. */
+const CALL_LINES = 10;
+const CALL_LINE_MOST = 100;
+
+/** Builds the rows of permission prompts, oldest first. */
+function buildPermissionRows(snapshot: Snapshot): MenuEntry[] {
+  const rest = snapshot.permissions.length - MOST_PERMISSIONS;
+  return [
+    ...snapshot.permissions.slice(0, MOST_PERMISSIONS).map((permission) => buildPermissionRow(permission, snapshot)),
+    ...(rest > 0 ? [createPageCommand('permissions beyond', `${rest} more permissions for you`)] : []),
+  ];
+}
+
+/** Builds a submenu with the call and the answers. It can be allowed only where the rows show every character of it. */
+function buildPermissionRow(permission: OpenPermission, { personas }: Snapshot): MenuEntry {
+  const { id, number, persona, tool, text, cut } = permission;
+  const asking = personas.find((p) => p.id === persona);
+  const name = asking === undefined ? formatRowName(persona, NAME_MOST) || '?' : formatPersonaName(asking);
+  const label = `${name} asks to use ${formatRowText(tool, NAME_MOST)}`;
+  const key = `permission ${number}`;
+  const lines = text.split('\n');
+  const isShown = lines.length <= CALL_LINES && lines.every(isShownExactly) && formatRowText(tool, NAME_MOST) === tool;
+  const isWhole = cut === 0 && isShown;
+  const rows = lines.slice(0, CALL_LINES).map((line) => formatRowText(line, CALL_LINE_MOST));
+  const answer = (kind: PermissionAnswer, words: string): MenuEntry => ({
+    is: 'command',
+    key: `${key} ${kind}`,
+    label: words,
+    action: { name: 'permit', params: { permission: id, answer: kind, from: 'menu' } },
+  });
+  const page = createPageCommand(
+    `${key} page`,
+    isWhole ? 'Answer on the page' : 'Read all of it and answer on the page',
+  );
+  return {
+    is: 'submenu',
+    key,
+    label,
+    entries: [
+      ...rows.map((row, i): MenuEntry => ({ is: 'text', key: `${key} line ${i}`, label: row })),
+      { is: 'separator', key: `${key} line` },
+      ...(isWhole ? [answer('allow', 'Allow once')] : []),
+      answer('deny', 'Deny'),
+      answer('terminal', 'Answer in the terminal'),
+      page,
+    ],
+    instead: createPageCommand(key, label),
+  };
+}
+
+const isShownExactly = (line: string): boolean => formatRowText(line, CALL_LINE_MOST) === line;
 
 /** The most rows that are shown. A person answers one decision at a time. */
 const MOST_DECISIONS = 5;

@@ -1,16 +1,8 @@
-import { addCounts, type Instant, toHealthLabel } from '../model/index.ts';
+import { addCounts, type Instant, type PersonaId, toHealthLabel } from '../model/index.ts';
 import { type Log, silentLog } from '../ports/index.ts';
 import type { Fact } from './fact.ts';
 import { type BoardState, EMPTY_BOARD, fold, type PersonaCell, type SourceCell, type Trouble } from './fold.ts';
-import {
-  type CauseView,
-  type HiveView,
-  isSameValue,
-  type OpenDecision,
-  type PersonaView,
-  type Snapshot,
-  type Until,
-} from './snapshot.ts';
+import { type CauseView, type HiveView, isSameValue, type PersonaView, type Snapshot, type Until } from './snapshot.ts';
 
 /** The in-memory model behind every surface. */
 export interface Board {
@@ -163,7 +155,8 @@ export function toSnapshot(state: BoardState, now: Instant, rev: number, before:
     causes: findCauses(state),
     hives: toHiveViews(state),
     projects: state.projects,
-    decisions: findShownDecisions(state),
+    decisions: listShown(state.decisions, state),
+    permissions: listShown(state.permissions, state),
     totals: {
       unread: addCounts(counted.map((persona) => persona.unread)),
       urgent: addCounts(counted.map((persona) => persona.urgent)),
@@ -180,9 +173,12 @@ export function toSnapshot(state: BoardState, now: Instant, rev: number, before:
   };
 }
 
-/** Returns the open decisions without those of hidden personas. */
-function findShownDecisions({ decisions, hidden }: BoardState): readonly OpenDecision[] {
-  return decisions.filter(({ persona }) => !hidden.has(persona));
+/** Leaves out what hidden personas ask. */
+function listShown<T extends { readonly persona: PersonaId }>(
+  asked: readonly T[],
+  { hidden }: BoardState,
+): readonly T[] {
+  return asked.filter(({ persona }) => !hidden.has(persona));
 }
 
 const NEVER: Until = { is: 'never' };
@@ -210,7 +206,11 @@ function isSameBoard(a: BoardState, b: BoardState): boolean {
     const name = key as keyof BoardState;
     if (name !== 'personas' && !UNSEEN.has(name) && !isSameValue(a[name], b[name])) return false;
   }
-  return (a.hidden === b.hidden || isSameValue(findShownDecisions(a), findShownDecisions(b))) && !hasMuteEnded(a, b);
+  const isUnchanged = (name: 'decisions' | 'permissions'): boolean => {
+    const list = (state: BoardState): unknown => listShown<{ readonly persona: PersonaId }>(state[name], state);
+    return a.hidden === b.hidden || isSameValue(list(a), list(b));
+  };
+  return isUnchanged('decisions') && isUnchanged('permissions') && !hasMuteEnded(a, b);
 }
 
 function isSameCell(a: PersonaCell, b: PersonaCell | undefined): boolean {

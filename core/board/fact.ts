@@ -10,7 +10,7 @@ import type {
   PersonaId,
   SourceId,
 } from '../model/index.ts';
-import type { OpenDecision, ReportedValues, Until } from './snapshot.ts';
+import type { OpenDecision, OpenPermission, ReportedValues, Until } from './snapshot.ts';
 
 /** One thing that became true. Board, notifications and history are made only from facts. */
 export type Fact =
@@ -120,6 +120,8 @@ export type Fact =
     }
   /** All open decisions, oldest first. */
   | { readonly is: 'decisions'; readonly at: Instant; readonly decisions: readonly OpenDecision[] }
+  /** All permission prompts that can be answered here, oldest first. */
+  | { readonly is: 'permissions'; readonly at: Instant; readonly permissions: readonly OpenPermission[] }
   /** The state of a surface, shown on the page and in `doctor`. */
   | {
       readonly is: 'surface';

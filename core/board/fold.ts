@@ -24,6 +24,7 @@ import {
   isSameValue,
   NOTHING_REPORTED,
   type OpenDecision,
+  type OpenPermission,
   type PersonaView,
   type ProjectView,
   type ReportedValues,
@@ -84,6 +85,7 @@ export interface BoardState {
   /** What is reported of agents whose personas are not there. It counts when they join, since nobody reports it again then. */
   readonly agentReports: ReadonlyMap<PersonaId, AgentReports>;
   readonly decisions: readonly OpenDecision[];
+  readonly permissions: readonly OpenPermission[];
   readonly paused: Until;
   readonly quietHours: boolean;
   readonly quiet: Until;
@@ -105,6 +107,7 @@ export const EMPTY_BOARD: BoardState = {
   hidden: new Set(),
   agentReports: new Map(),
   decisions: [],
+  permissions: [],
   paused: NEVER,
   quietHours: false,
   quiet: NEVER,
@@ -194,6 +197,9 @@ function apply(draft: BoardDraft, fact: Fact): void {
       break;
     case 'decisions':
       applyDecisions(draft, fact.decisions);
+      break;
+    case 'permissions':
+      draft.permissions = fact.permissions;
       break;
     case 'quiet':
       draft.quietHours = fact.on;

@@ -13,6 +13,7 @@ export {
   NOTHING_REPORTED,
   type OpenDecision,
   type OpenGate,
+  type OpenPermission,
   type PersonaView,
   type ProjectView,
   type ReportedValues,

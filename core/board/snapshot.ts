@@ -107,6 +107,28 @@ export interface OpenDecision {
   readonly expires: Instant | null;
 }
 
+/** A permission prompt of an agent program that a person may answer in Hivebar, while its hook waits. */
+export interface OpenPermission {
+  /** A secret of this prompt alone: whoever answers has seen it. It stands nowhere that needs no token. */
+  readonly id: string;
+  /** Counts the prompts of this run. It is no secret, and answers nothing. */
+  readonly number: number;
+  readonly persona: PersonaId;
+  readonly harness: string;
+  /** A subagent asks. */
+  readonly isSubagent: boolean;
+  /** The folder of the session; null when the agent program did not say. Untrusted. */
+  readonly cwd: string | null;
+  readonly tool: string;
+  /** The whole call in the form of `PermissionCall` (core/hooks). */
+  readonly text: string;
+  /** How many characters of the call `text` lacks. Above 0 it cannot be allowed here. */
+  readonly cut: number;
+  readonly created: Instant;
+  /** When the hook stops waiting, and only the agent program's own dialog takes an answer. */
+  readonly expires: Instant;
+}
+
 /** A gate that is not satisfied. Somebody registered it, or an open decision holds it (contract 4). */
 export interface OpenGate {
   readonly id: string;
@@ -139,6 +161,8 @@ export interface Snapshot {
   readonly projects: readonly ProjectView[];
   /** The open decisions, oldest first, without those of hidden personas. */
   readonly decisions: readonly OpenDecision[];
+  /** The permission prompts that can be answered here, oldest first, without those of hidden personas. */
+  readonly permissions: readonly OpenPermission[];
   /** Totals over all personas that are not hidden. `unread` and `urgent` count messages once that two personas show. */
   readonly totals: {
     readonly unread: Count;

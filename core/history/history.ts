@@ -213,7 +213,8 @@ export type HistoryFact =
         | 'surface'
         | 'reported'
         | 'agent'
-        | 'decisions';
+        | 'decisions'
+        | 'permissions';
       readonly at: Instant;
     }
   | {

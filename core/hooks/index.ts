@@ -34,8 +34,16 @@ export {
   type TypingFacts,
 } from './nudge.ts';
 export {
+  findPermissionWait,
+  formatPermissionReply,
+  type PermissionAnswer,
+  type PermissionCall,
+  parsePermissionCall,
+} from './permission.ts';
+export {
   advanceSessionReport,
   combineSessionStates,
+  endPermissionWait,
   formatSessionReport,
   type NotedMoment,
   parseSessionReport,

@@ -55,6 +55,9 @@ const SAME_CALL_MS = 2000;
 
 /** Tools whose permission prompt is a question of its own (sources/claude-code.md, section 8.1). */
 const QUESTIONS: Readonly<Record<string, WaitReason>> = { AskUserQuestion: 'input', ExitPlanMode: 'decision' };
+/** Returns whether the prompt of this tool is a question of its own, which yes or no do not answer. */
+export const isQuestionTool = (tool: string): boolean => Object.hasOwn(QUESTIONS, tool);
+
 /** What notifications of Claude Code ask for. All others ask for something else. */
 const ASKS: Readonly<Record<string, WaitReason>> = { permission_prompt: 'permission' };
 
@@ -88,6 +91,16 @@ export function advanceSessionReport(
     model: model ?? base.model,
   };
   return before !== null && isSameReport(before, next) ? before : next;
+}
+
+/**
+ * Returns the report after a person answered the permission prompt of this call elsewhere than in the agent program, which runs no hook
+ * then: after an approval none runs until the tool is done.
+ */
+export function endPermissionWait(before: SessionReport, turn: HookTurn, now: Instant): SessionReport {
+  const waits = endWait(before.waits, turn);
+  if (waits === before.waits) return before;
+  return { ...before, waits, since: waits.length === 0 ? now : before.since };
 }
 
 type ReportedState = Pick<SessionReport, 'is' | 'since' | 'waits'>;

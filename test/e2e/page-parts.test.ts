@@ -240,7 +240,7 @@ describe('what an agent does', () => {
           down: 0,
           personas: personas.length,
         },
-        ...{ personas, decisions: [], tray: { state: '' }, autostart: null },
+        ...{ personas, decisions: [], permissions: [], tray: { state: '' }, autostart: null },
         notifications: { state: '', pausedUntil: null, quietUntil: null },
       });
       return [slots.sentence, slots.decide, title];

@@ -81,6 +81,7 @@ export function snapshot(personas: readonly PersonaView[], changes: Partial<Snap
     hives: [],
     projects: [],
     decisions: [],
+    permissions: [],
     totals: {
       unread: addCounts(visible.map((p) => p.unread)),
       urgent: addCounts(visible.map((p) => p.urgent)),

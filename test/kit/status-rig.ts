@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createPermissions, type Permissions } from '../../app/local/permissions.ts';
 import {
   type ActionTable,
   loadPage,
@@ -31,6 +32,8 @@ export interface StatusRig extends AsyncDisposable {
   readonly board: Board;
   readonly hive: LocalHive;
   readonly decisions: Decisions;
+  /** The prompts of hooks, each of the persona that it names. */
+  readonly permissions: Permissions;
   readonly registrations: Registrations;
   readonly outbox: Outbox<object>;
   readonly db: Database;
@@ -98,11 +101,16 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     expected: [],
     sessions: () => [],
   });
+  const permissions = createPermissions(
+    { board, isOn: true, findPersona: (persona) => persona },
+    { clock: realClock, log: silentLog, random: realRandom },
+  );
   const server = await startStatusServer({
     board,
     hive,
     actions: ACTIONS,
     decisions,
+    permissions,
     projects: () => [labProject()],
     signals: { signals, registrations },
     keys: { all: () => [] },
@@ -140,6 +148,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     board,
     hive,
     decisions,
+    permissions,
     registrations,
     outbox,
     db,

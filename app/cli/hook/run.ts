@@ -96,7 +96,10 @@ async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<voi
   report(dirs.run, turn, options, io.env);
   const progress: Progress = { isDecided: false };
   try {
-    await answerTurn({ options, io, log, turn, ...dirs, budget, progress });
+    const persona = await answerTurn({ options, io, log, turn, ...dirs, budget, progress });
+    if (turn.event !== 'PermissionRequest') return;
+    const { askPermission } = await import('./permission.ts');
+    await askPermission({ harness: harness.name, turn, stdin, persona, run: dirs.run, env: io.env, log });
   } catch (error) {
     if (!progress.isDecided) await holdUndecided({ options, io, turn, state: dirs.state, budget }, error);
     throw error;
@@ -113,7 +116,8 @@ function report(run: string, turn: HookTurn, { harness, persona }: HookArgs, env
   reportSession(run, turn, facts, realClock.now());
 }
 
-async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<void> {
+/** Returns the persona whose session it is; null when that is unknown. */
+async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<string | null> {
   const { options, io, log, turn, budget, state, run, config } = callBase;
   const dirs = { state, run, config };
   // The database is not closed: the last process to close it moves its log into it, with two flushes that an agent would wait
@@ -123,16 +127,17 @@ async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<v
   const isCodex = options.harness.name === 'codex';
   const [statedPersona, flag] = isCodex ? [null, options.persona] : [options.persona, null];
   const persona = findStatedPersona(turn, io.env, statedPersona) ?? findPersona(turn, db, dirs.config, flag, log);
-  if (persona === null) return;
+  if (persona === null) return null;
   followPrompts(dirs.run, persona, turn);
-  if (SAYS_PROMPTS.has(turn.event)) return; // helpers and a resting agent send these too, so they show no activity
+  if (SAYS_PROMPTS.has(turn.event)) return persona; // helpers and a resting agent send these too, so they show no activity
   noteActivity(dirs.run, persona, turn.event);
   const call: HookCall = { ...callBase, persona, db: wrapWithDeadline(db, budget) };
-  if (turn.event === 'SessionEnd') return endSession(call);
-  if (turn.event === 'StopFailure' || turn.isSubagent) return;
+  if (turn.event === 'SessionEnd') endSession(call);
+  if (turn.event === 'SessionEnd' || turn.event === 'StopFailure' || turn.isSubagent) return persona;
   const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./doorbell.ts') : null;
   await handleTurnBoundary(call, daemons);
   stamp({ ...call, db }, daemons); // stamping waits for nobody, so it needs no deadline
+  return persona;
 }
 
 /** Handles an error that may hide a gate: a persona that can have a gate is held once, and told why. */

@@ -133,6 +133,11 @@ const OWN_SETTINGS = {
       description: 'no notifications between these times of day; urgent: still notify of urgent mail',
     },
     nudge: NUDGE,
+    answerPermissions: {
+      type: 'boolean',
+      default: false,
+      description: 'permission prompts of agents can be answered in Hivebar',
+    },
     opener: OPENER,
     urlSchemes: {
       type: 'array',
@@ -167,6 +172,7 @@ const OWN_SETTINGS = {
     'sound',
     'channels',
     'nudge',
+    'answerPermissions',
     'opener',
     'urlSchemes',
     'iconTheme',

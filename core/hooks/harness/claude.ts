@@ -32,6 +32,9 @@ function createClaude(version: Version | null): Harness {
   };
 }
 
+/** Ten seconds more than a hook waits for a person (permission.ts). */
+const PERMISSION_TIMEOUT_S = 600;
+
 export const claude: HarnessModule = {
   name: 'claude',
   label: 'Claude Code',
@@ -45,14 +48,18 @@ export const claude: HarnessModule = {
     // others, who share `settings.json`.
     files: { user: 'settings.json', project: 'settings.local.json' },
     form: 'groups',
-    events: createSlots(
-      [
-        ...(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop'] as const),
-        // These show whether one of its agents is asking its person for something.
-        ...(['SessionEnd', 'PermissionRequest', 'Notification', 'SubagentStop'] as const),
-      ],
-      '*',
-    ),
+    events: {
+      ...createSlots(
+        [
+          ...(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop'] as const),
+          // These show whether one of its agents is asking its person for something.
+          ...(['SessionEnd', 'PermissionRequest', 'Notification', 'SubagentStop'] as const),
+        ],
+        '*',
+      ),
+      // Its dialog is shown while the hook waits, and takes an answer too.
+      PermissionRequest: { event: 'PermissionRequest', matcher: null, timeout: PERMISSION_TIMEOUT_S },
+    },
     timeout: HOOK_TIMEOUT_S,
     asksForTrust: false,
   },

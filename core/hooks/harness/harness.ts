@@ -60,6 +60,8 @@ export interface HarnessSetup {
 export interface HookSlot {
   readonly event: HookEvent;
   readonly matcher: string | null;
+  /** In place of the timeout of the setup, where a hook may wait for a person. */
+  readonly timeout?: number;
 }
 
 /** The seconds of a hook. The budget of a hook is one second, but a machine under load may need more. */
