@@ -149,7 +149,11 @@ export async function buildPackage(out: string): Promise<readonly Metafile[]> {
     define: { 'import.meta.dirname': '__dirname', 'import.meta.filename': '__filename' },
     plugins: [APART, WHEN_CALLED],
   });
-  const entryPoints = [command('full'), { in: join(APP, 'host', 'poke-signal.node.ts'), out: 'early' }];
+  const entryPoints = [
+    command('full'),
+    command('mcp-start'),
+    { in: join(APP, 'host', 'poke-signal.node.ts'), out: 'early' },
+  ];
   const full = await build({
     ...COMMON,
     entryPoints,
@@ -182,7 +186,7 @@ function compiled(name: string): string {
 const APART: Plugin = {
   name: 'apart',
   setup({ onResolve }) {
-    onResolve({ filter: /\/(full|early|hivebar)\.node\.ts$/ }, ({ kind, path }) =>
+    onResolve({ filter: /\/(full|mcp-start|early|hivebar)\.node\.ts$/ }, ({ kind, path }) =>
       kind === 'dynamic-import' ? { path: compiled(basename(path, '.node.ts')), external: true } : null,
     );
   },

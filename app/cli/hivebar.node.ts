@@ -17,6 +17,10 @@ async function start(args: readonly string[]): Promise<void> {
   const quick = isQuick(args);
   if (!quick) await import('../host/poke-signal.node.ts'); // before anything else: from here on a SIGUSR1 is safe
   if (!quick || !isPacked) useCompileCache();
-  const { run } = quick ? await import('./quick.node.ts') : await import('./full.node.ts');
+  const { run } = quick ? await import('./quick.node.ts') : await importCommands(args);
   await run(args);
+}
+
+function importCommands([first]: readonly string[]): Promise<{ run(args: readonly string[]): Promise<void> }> {
+  return first === 'mcp' ? import('./mcp-start.node.ts') : import('./full.node.ts');
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { commandLine } from '../kit/command-line.ts';
-import { connectMcp, ERAS, type McpClient } from '../kit/mcp-client.ts';
+import { connectMcp, ERAS, type McpClient, talkMcp } from '../kit/mcp-client.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
@@ -201,6 +201,36 @@ describe('hivebar mcp', () => {
       assert.equal(await countPending(home), 2);
     });
   }
+
+  test('given a greeting, when it is sent twice, then the library gives the second answer, and it is the same', async () => {
+    using home = trayHome();
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const greetings = [
+      ['initialize', hello, []],
+      ['server/discover', { _meta: meta }, ['--channel']],
+    ] as const;
+    for (const [method, params, args] of greetings) {
+      const [first, second, unknown] = await talkMcp(home, args, [
+        { id: 1, method, params },
+        { id: 2, method, params },
+        { id: 3, method: 'nothing', params: { _meta: meta } },
+      ]);
+      assert.ok(first?.result !== undefined);
+      assert.deepEqual(first.result, second?.result);
+      assert.ok(unknown?.error !== undefined);
+    }
+    const [future] = await talkMcp(
+      home,
+      [],
+      [{ id: 1, method: 'initialize', params: { ...hello, protocolVersion: '2099-01-01' } }],
+    );
+    assert.match(JSON.stringify(future?.result), /"protocolVersion":"2025-11-25"/);
+  });
 
   test('given wrong arguments, when a tool is called, then the error names the value and what is possible', async () => {
     using home = trayHome();

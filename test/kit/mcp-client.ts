@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { Client, type Notification } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { programEntry } from './program.ts';
@@ -79,4 +81,32 @@ export async function connectMcp(home: TrayHome, options: McpClientOptions = {})
     },
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+/** What the server wrote, one object per line. */
+export interface McpLine {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/** Sends these requests at once to a server of its own, and returns its answers in the order of their ids. */
+export async function talkMcp(
+  home: TrayHome,
+  args: readonly string[],
+  requests: readonly object[],
+): Promise<readonly McpLine[]> {
+  const env = { PATH: process.env.PATH, ...home.env };
+  const stdio = ['pipe', 'pipe', 'inherit'] as const;
+  const child = spawn(process.execPath, [programEntry('hivebar'), 'mcp', ...args], { env, stdio: [...stdio] });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  child.stdin?.write(requests.map((request) => `${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`).join(''));
+  const lines: McpLine[] = [];
+  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+    lines.push(JSON.parse(line) as McpLine);
+    if (lines.length === requests.length) break;
+  }
+  child.stdin?.end();
+  await ended;
+  return lines.toSorted((a, b) => Number(a.id) - Number(b.id));
 }

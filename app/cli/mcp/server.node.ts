@@ -1,23 +1,16 @@
-import type { Server, ServerContext, Tool, Transport } from '@modelcontextprotocol/server';
+import type { Server, ServerCapabilities, ServerContext, Tool, Transport } from '@modelcontextprotocol/server';
 import type { Io } from '../../../core/command/index.ts';
 import { displayJson } from '../../../core/format/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { readVersion } from '../../package.node.ts';
+import { getGreetedId } from '../mcp-greet.node.ts';
+import { CHANNEL, createServerIdentity, INSTRUCTIONS } from '../mcp-greeting.ts';
 import { createStopSignal, leaveSoon } from '../process.node.ts';
 import { parseToolArguments } from './arguments.ts';
 import { callTool } from './calls.ts';
 import { createInboxFollower, readInboxResource, readStatusResource } from './resources.ts';
 import { createMcpLog, type ResultDelivery } from './tool-call.ts';
-import {
-  formatInboxUri,
-  INBOX_TEMPLATE,
-  INSTRUCTIONS,
-  PROMPT,
-  PROMPT_TEXT,
-  parseInboxUri,
-  STATUS_RESOURCE,
-  TOOLS,
-} from './tools.ts';
+import { formatInboxUri, INBOX_TEMPLATE, PROMPT, PROMPT_TEXT, parseInboxUri, STATUS_RESOURCE, TOOLS } from './tools.ts';
 import { createWire } from './wire.node.ts';
 
 export interface McpServerOptions {
@@ -27,7 +20,6 @@ export interface McpServerOptions {
 
 /** Lists do not change while the process runs. */
 const LISTS = { ttlMs: 3_600_000, cacheScope: 'private' } as const;
-const CHANNEL = 'claude/channel';
 
 /**
  * Serves one client over stdin and stdout until stdin ends. One factory answers both revisions of the protocol: the one that
@@ -39,6 +31,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
     import('@modelcontextprotocol/server/stdio'),
   ]);
   const log = createMcpLog(io);
+  const identity = createServerIdentity(readVersion(), rings);
   const closing = new AbortController();
   const deliveries = new Map<string | number, ResultDelivery>();
   let connected: Server | null = null;
@@ -51,13 +44,14 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
     changed: (persona) => notify('notifications/resources/updated', { uri: formatInboxUri(persona) }),
   });
 
-  const wire = createWire(new StdioServerTransport(), {
+  const wire = createWire(new StdioServerTransport(), getGreetedId(), {
     subscribed(uris) {
       for (const uri of uris) subscribe(uri);
     },
     answered: (id) => finish(id, 'written'),
     failed: (id) => finish(id, 'lost'),
     closed: () => closing.abort(),
+    refused: (reason) => log.warn(`the client was greeted, and the library refused it: ${reason}`),
   });
 
   /** A result is delivered once: `written` when all of it was passed on, `lost` when it was not. */
@@ -89,15 +83,10 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
 
   function createServer({ era }: { readonly era: string }): Server {
     const server = new Server(
-      { name: 'hivebar', title: 'Hivebar', version: readVersion() },
+      { ...identity.info },
       {
         instructions: INSTRUCTIONS,
-        capabilities: {
-          tools: {},
-          prompts: {},
-          resources: { subscribe: true },
-          ...(rings ? { experimental: { [CHANNEL]: {} } } : {}),
-        },
+        capabilities: structuredClone(identity.capabilities) as ServerCapabilities,
         cacheHints: {
           'tools/list': LISTS,
           'prompts/list': LISTS,

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { INSTRUCTIONS } from '../mcp-greeting.ts';
 import { parseToolArguments } from './arguments.ts';
-import {
-  formatInboxUri,
-  INBOX_TEMPLATE,
-  INSTRUCTIONS,
-  PROMPT,
-  parseInboxUri,
-  STATUS_RESOURCE,
-  TOOLS,
-} from './tools.ts';
+import { formatInboxUri, INBOX_TEMPLATE, PROMPT, parseInboxUri, STATUS_RESOURCE, TOOLS } from './tools.ts';
 
 const MOST_TOKENS = 700;
 

@@ -9,10 +9,16 @@ interface WireListener {
   /** The answer to this request could not be written. */
   failed(id: string | number): void;
   closed(): void;
+  /** The library answered the greeting with an error, after the client had its answer. */
+  refused(reason: string): void;
 }
 
-/** Wraps the transport of the library, whose `send` resolves before the system accepted the bytes. */
-export function createWire(inner: Transport, listener: WireListener): Transport {
+/**
+ * Wraps the transport of the library, whose `send` resolves before the system accepted the bytes.
+ * @param greetedId the request whose answer the client has already; null: none
+ */
+export function createWire(inner: Transport, greetedId: string | number | null, listener: WireListener): Transport {
+  let unanswered = greetedId;
   const wire: Transport = {
     async start() {
       inner.onmessage = (message, extra) => {
@@ -26,9 +32,15 @@ export function createWire(inner: Transport, listener: WireListener): Transport 
         listener.closed();
       };
       await inner.start();
+      process.stdin.resume(); // whoever read the greeting has paused it
     },
     async send(message: JSONRPCMessage, _options?: TransportSendOptions) {
       const id = 'id' in message && !('method' in message) ? (message.id ?? null) : null;
+      if (id !== null && id === unanswered) {
+        unanswered = null;
+        if ('error' in message) listener.refused(message.error.message);
+        return;
+      }
       try {
         await write(`${JSON.stringify(message)}\n`);
       } catch (error) {
