@@ -17,6 +17,8 @@ export interface EventWire {
   readonly agent?: string;
   readonly subject?: unknown;
   readonly link?: unknown;
+  /** What its own system calls the message. */
+  readonly message?: unknown;
   readonly consecutive_failures?: number;
   readonly omitted?: number | null;
   readonly forgot?: number;

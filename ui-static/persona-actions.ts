@@ -5,8 +5,11 @@ import { hasToken, runAction, TokenNeededError } from './token.ts';
 export interface PersonaActions {
   /** Shows the actions that its current state allows. */
   draw(persona: PersonaWire): void;
-  /** Runs an action and shows the result. `done` is the text for success. Returns false when it was not done. */
-  run(name: string, params: object, done: PersonaAction['done']): Promise<boolean>;
+  /**
+   * Runs an action and shows the result. `done` is the text for success. Returns false when it was not done. `withinMs` is for an
+   * action that may take long.
+   */
+  run(name: string, params: object, done: PersonaAction['done'], withinMs?: number): Promise<boolean>;
 }
 
 interface PersonaAction {
@@ -25,14 +28,14 @@ export function startPersonaActions(place: HTMLElement, words: HTMLElement, need
     words.dataset.look = shape;
     words.textContent = text;
   };
-  const run: PersonaActions['run'] = async (name, params, done) => {
+  const run: PersonaActions['run'] = async (name, params, done, withinMs) => {
     if (!hasToken()) {
       showResult('Enter the token first.', 'not');
       needToken();
       return false;
     }
     try {
-      const result = await runAction(name, params);
+      const result = await runAction(name, params, withinMs);
       showResult(typeof done === 'string' ? done : done(result), 'well');
       return true;
     } catch (error) {

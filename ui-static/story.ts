@@ -24,7 +24,13 @@ const MORE_CHARS = 20_000;
 const FROM_CHARS = 200;
 const SUBJECT_CHARS = 200;
 
-export function startStory(body: HTMLElement, fragment: string, needToken: () => void, acts: PersonaActions): Story {
+export function startStory(
+  body: HTMLElement,
+  fragment: string,
+  needToken: () => void,
+  acts: PersonaActions,
+  answerMessage: (name: string) => void,
+): Story {
   const mails = getPart(body, '#mails');
   const timeline = getPart(body, '#events');
   const mailWords = getPart(body, '#mail-words');
@@ -32,7 +38,8 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
   const hold = new AbortController();
   let last: string | null | undefined;
   let persona: PersonaWire | null = null;
-  let markable: boolean | null = null;
+  /** The ways to act on a message that are shown now. */
+  let ways = '';
   let unread: number | null = null;
   let known: readonly EventWire[] = [];
   let messages: readonly PageMessage[] = [];
@@ -82,6 +89,7 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     if (whole.length > TEXT_CHARS) entry.append(createMoreButton(text, whole));
     const { id, link } = message;
     if (persona !== null && id !== null && link !== null) entry.append(...createLink(persona.id, id, link));
+    if (persona?.canReply && message.name !== null) entry.append(createReplyButton(message.name));
     if (persona?.canMarkRead && id !== null && message.read !== true) entry.append(createReadButton(persona.id, id));
     return entry;
   };
@@ -95,6 +103,14 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     const address = createIsolated('bdi', formatPart(link));
     address.className = 'mail-link';
     return [button, address];
+  };
+  const createReplyButton = (name: string): HTMLButtonElement => {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = 'Reply';
+    button.setAttribute('aria-label', `Reply to message ${formatPart(name)}`);
+    button.addEventListener('click', () => answerMessage(name));
+    return button;
   };
   const createReadButton = (personaId: string, id: number): HTMLButtonElement => {
     const button = document.createElement('button');
@@ -116,8 +132,8 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
       last = now.lastEventId;
       unread = now.unread;
       if (changed) void load(now);
-      else if (markable !== now.canMarkRead) show();
-      markable = now.canMarkRead;
+      else if (ways !== listWays(now)) show();
+      ways = listWays(now);
       for (const time of body.querySelectorAll('time')) {
         const ago = formatAgo(Math.max(0, Date.now() - Date.parse(time.dateTime)));
         if (time.textContent !== ago) time.textContent = ago;
@@ -129,6 +145,8 @@ export function startStory(body: HTMLElement, fragment: string, needToken: () =>
     [Symbol.dispose]: () => hold.abort(),
   };
 }
+
+const listWays = ({ canMarkRead, canReply }: PersonaWire): string => `${canMarkRead} ${canReply}`;
 
 function createEventItem(event: EventWire): HTMLElement {
   const { shape, words } = describeEvent(event);
@@ -198,6 +216,8 @@ interface PageMessage {
   readonly subject: string;
   /** Null for none. */
   readonly link: string | null;
+  /** What its own system calls it; null: it has no such name. */
+  readonly name: string | null;
   /** Usually text, but another agent may have sent any JSON. Undefined when it is not stored. */
   readonly content: unknown;
   /** Null when that is not known here. */
@@ -222,17 +242,18 @@ async function loadMessages(
     const query = new URLSearchParams({ persona: persona.label, mark_read: 'false', limit: String(LIMIT) });
     try {
       const answer = await ask(`/api/inbox?${query}`, signal);
-      const { result } = (await answer.json()) as { result: readonly Omit<PageMessage, 'subject' | 'link'>[] };
-      return result.map((message) => ({ ...message, subject: '', link: null }));
+      const { result } = (await answer.json()) as { result: readonly Omit<PageMessage, 'subject' | 'link' | 'name'>[] };
+      return result.map((message) => ({ ...message, subject: '', link: null, name: null }));
     } catch (error) {
       if (!(error instanceof RefusalError)) throw error; // a hive that refuses: the delivered messages are there all the same
     }
   }
-  return events.flatMap(({ wake_class, id, from, created, ts, subject, link, content }) => {
+  return events.flatMap(({ wake_class, id, from, created, ts, subject, link, message, content }) => {
     if (wake_class !== 'mail' || from === undefined) return [];
     const extras = {
       subject: typeof subject === 'string' ? subject.slice(0, SUBJECT_CHARS) : '',
       link: typeof link === 'string' && link !== '' ? link : null,
+      name: typeof message === 'string' && message !== '' ? message : null,
     };
     return [{ id: id ?? null, from, created: created ?? ts, ...extras, content, read: null }];
   });

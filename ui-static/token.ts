@@ -34,10 +34,10 @@ export async function ask(path: string, signal: AbortSignal, init: RequestInit =
  * Calls `POST /api/v1/actions/NAME` and returns its result.
  * @throws TokenNeededError, RefusalError
  */
-export async function runAction(name: string, params: object): Promise<unknown> {
+export async function runAction(name: string, params: object, withinMs = 20_000): Promise<unknown> {
   const body = JSON.stringify(params);
   const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
-  const answer = await ask(`/api/v1/actions/${name}`, AbortSignal.timeout(20_000), init);
+  const answer = await ask(`/api/v1/actions/${name}`, AbortSignal.timeout(withinMs), init);
   return ((await answer.json()) as { result: unknown }).result;
 }
 

@@ -4,6 +4,7 @@ import type { Chart } from './chart.ts';
 import { cloneTemplate, enableCopy, fillSlots, getPart, showMarks, showShape } from './dom.ts';
 import { type PersonaActions, startPersonaActions } from './persona-actions.ts';
 import { describeState, formatPendingCount, MARKS, toCard, truncate } from './present.ts';
+import { type ReplyForm, startReply } from './reply.ts';
 import { type Story, startStory } from './story.ts';
 
 /** What a view shows that the persona itself does not say. */
@@ -68,7 +69,8 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
   const heading = getPart(body, 'h1');
   enableCopy(getPart<HTMLButtonElement>(body, '.copy'), () => command.textContent ?? '');
   const acts: PersonaActions = startPersonaActions(getPart(body, '#acts'), getPart(body, '#done'), needToken);
-  const story: Story = startStory(body, fragment, needToken, acts);
+  const reply: ReplyForm = startReply(getPart<HTMLFormElement>(body, '#reply'), acts);
+  const story: Story = startStory(body, fragment, needToken, acts, reply.answerMessage);
   const chart: Promise<Chart | null> = import('./chart.ts').then(
     ({ startChart }) => startChart(getPart(body, '#chart')),
     () => null, // the library is not available: the chart is left out
@@ -123,6 +125,7 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
       fillSlots(body, words);
       drawLocal(body, persona);
       acts.draw(persona);
+      reply.draw(persona);
       story.draw(persona, now);
       const due = !begun || persona.unread !== unread || performance.now() - chartAt > CHART_EVERY_MS;
       begun = true;

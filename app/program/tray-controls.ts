@@ -121,7 +121,7 @@ async function sendReply(
   const setting = findActionSetting(persona);
   const next =
     setting === null
-      ? 'its inbox system has no way to do it'
+      ? 'its inbox system has no way to do it; hivebar send writes to personas of the local hive'
       : `add "actions": true to the setting ${setting}, which hivebar config show prints, and restart Hivebar`;
   throw new Fault('usage', `no reply is sent to ${persona}: ${next}`, { is: 'machine', key: 'action' });
 }

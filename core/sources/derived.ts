@@ -46,7 +46,9 @@ export const RESERVED_NAMES: readonly string[] = [
 
 /** The setting that allows a person to act through the source of this persona. Null when its source has no such setting. */
 export function findActionSetting(persona: PersonaId): string | null {
-  const source = SOURCE_LIST.find(({ prefix }) => prefix !== null && persona.startsWith(prefix));
+  const source = SOURCE_LIST.find(
+    ({ prefix, ids }) => prefix !== null && (ids?.test(persona.toLowerCase()) ?? persona.startsWith(prefix)),
+  );
   if (source === undefined) return null;
   const schema = (source.settings as Readonly<Record<string, { readonly properties?: object }>>)[source.name];
   return 'actions' in (schema?.properties ?? {}) ? source.name : null;
