@@ -99,6 +99,11 @@ export function readBackup({ path }: HarnessSettingsFile): string | null {
   }
 }
 
+/** @throws Fault `unwritable` */
+export function removeBackup({ path }: HarnessSettingsFile): void {
+  removeProgram(path + BACKUP);
+}
+
 /**
  * Writes one of our programs to the path where it is run from (mode 0700, in our folder). @throws Fault `unwritable` or
  * `no-space`
@@ -113,7 +118,7 @@ export function putProgram(path: string, text: string, random: Random): void {
   }
 }
 
-/** Removes one of our programs. Returns whether it was there. @throws Fault `unwritable` */
+/** Removes a file of ours. Returns whether it was there. @throws Fault `unwritable` */
 export function removeProgram(path: string): boolean {
   try {
     const isThere = fs.existsSync(path);

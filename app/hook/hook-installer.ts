@@ -9,6 +9,7 @@ import {
   readBackup,
   readSettings,
   readSettingsText,
+  removeBackup,
   removeProgram,
   removeSettings,
   replaceSettings,
@@ -196,7 +197,9 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       if (text === was.text) return { path, changed: false };
       // If there was no file before, it is removed again.
       const isNothing = before === null && /^\s*\{\s*\}\s*$/.test(text);
-      if (isNothing ? removeSettings(was) : replaceSettings(was, text, false, random)) return { path, changed: true };
+      if (!(isNothing ? removeSettings(was) : replaceSettings(was, text, false, random))) continue;
+      if (text === before) removeBackup(was); // it would say nothing more
+      return { path, changed: true };
     }
     return throwAlwaysChanging(path);
   }

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { realRandom } from '../../core/ports/index.ts';
+import { type Scratch, scratch } from '../../test/kit/scratch.ts';
+import { BACKUP } from './harness-settings-file.node.ts';
+import { createInstaller } from './hook-installer.ts';
+import { createGroup, HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
+
+/** What a settings file may look like. `@EVENT@`, `@OTHER@` and `@OWN@` are in the form of each harness. */
+interface Shape {
+  readonly name: string;
+  /** Null: there is no file. */
+  readonly text?: string | null;
+  readonly base64?: string;
+  /** What an earlier version made of it. */
+  readonly older?: string;
+  /** The earlier version left none. */
+  readonly backup?: false;
+  readonly mode?: number;
+  readonly link?: 'file' | 'chain' | 'folder';
+  /** The code of the fault with which the file is left as it is. */
+  readonly refused?: string;
+}
+
+const SHAPES = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'golden', 'uninstall-shapes.json'), 'utf8'),
+) as readonly Shape[];
+
+/** Everything below a folder: bytes, modes and links. */
+function listTree(dir: string): Readonly<Record<string, string>> {
+  const names = readdirSync(dir, { recursive: true, withFileTypes: true }).map((entry) =>
+    join(entry.parentPath, entry.name),
+  );
+  return Object.fromEntries(
+    names.toSorted().map((path) => {
+      const stat = lstatSync(path);
+      const mode = (stat.mode & 0o7777).toString(8);
+      if (stat.isSymbolicLink()) return [relative(dir, path), `-> ${readlinkSync(path)}`];
+      return [relative(dir, path), stat.isDirectory() ? mode : `${mode} ${readFileSync(path).toString('base64')}`];
+    }),
+  );
+}
+
+/** A user of one harness, whose settings are of one shape after the other. */
+function rig(harness: HarnessName) {
+  const home = scratch();
+  const folders = Object.fromEntries(HARNESSES.map((name) => [name, home.at('user', name)])) as Record<
+    HarnessName,
+    string
+  >;
+  const scriptPath = home.at('state/hook/hivebar-hook');
+  const installer = createInstaller({
+    os: 'linux',
+    managed: Object.fromEntries(HARNESSES.map((name) => [name, []])) as unknown as Record<HarnessName, string[]>,
+    tryCommand: async () => null,
+    random: realRandom,
+    run: home.at('state/run'),
+    scriptPath,
+    script: { node: '/n/node', otherNodes: [], entry: '/e/hivebar.cjs', state: home.at('state'), leads: {} },
+    folders: { user: folders, project: folders },
+  });
+  const recipe = RECIPES[harness];
+  const event = Object.keys(recipe.events).at(-1) ?? '';
+  const formatItem = (script: string, persona: string | null): string =>
+    JSON.stringify(createGroup(recipe, event, { script, persona, os: 'linux' }));
+  const fill = (text: string): string =>
+    text
+      .replaceAll('@EVENT@', event)
+      .replaceAll('@OTHER@', formatItem('/opt/other/hook', null))
+      .replaceAll('@OWN@', formatItem(scriptPath, 'earlier'))
+      .replaceAll('@LONG@', 'long '.repeat(20_000));
+  const folder = folders[harness];
+  return { home, installer, fill, folder, path: join(folder, recipe.files.user) };
+}
+
+/** Puts the file where the links of the shape lead to. */
+function place(home: Scratch, folder: string, path: string, { link, mode = 0o600 }: Shape): (bytes: Buffer) => string {
+  for (const name of ['user', 'dotfiles']) {
+    rmSync(home.at(name), { recursive: true, force: true });
+    mkdirSync(home.at(name));
+  }
+  if (link === 'folder') symlinkSync(home.at('dotfiles'), folder);
+  mkdirSync(dirname(path), { recursive: true });
+  const real = link === 'file' || link === 'chain' ? home.at('dotfiles/real') : path;
+  if (link === 'chain') symlinkSync(real, home.at('dotfiles/between'));
+  if (link === 'chain') symlinkSync(home.at('dotfiles/between'), path);
+  if (link === 'file') symlinkSync(real, path);
+  return (bytes) => {
+    writeFileSync(real, bytes);
+    chmodSync(real, mode);
+    return real;
+  };
+}
+
+for (const harness of HARNESSES)
+  describe(`${harness}: uninstall gives back the settings byte for byte, with their mode, and leaves nothing`, () => {
+    const { home, installer, fill, folder, path } = rig(harness);
+    after(() => home[Symbol.dispose]());
+    for (const shape of SHAPES)
+      test(shape.name, () => {
+        const put = place(home, folder, path, shape);
+        const { text = '', base64, older, refused } = shape;
+        const original = base64 === undefined ? Buffer.from(fill(text ?? '')) : Buffer.from(base64, 'base64');
+        if (text !== null) put(original);
+        const listOfUser = () => [listTree(home.at('user')), listTree(home.at('dotfiles'))];
+        const before = listOfUser();
+        if (older !== undefined) {
+          const real = put(Buffer.from(fill(older)));
+          if (shape.backup !== false) writeFileSync(real + BACKUP, original, { mode: statSync(real).mode });
+        }
+        if (refused !== undefined) {
+          assert.throws(() => installer.install(harness, 'user', 'ada'), { code: refused });
+          assert.throws(() => installer.uninstall(harness, 'user'), { code: refused });
+          return assert.deepEqual(listOfUser(), before);
+        }
+        installer.install(harness, 'user', 'ada');
+        installer.install(harness, 'user', 'bo');
+        assert.equal(installer.readStatus(harness, 'user').standing, 'installed');
+        assert.equal(installer.uninstall(harness, 'user').changed, true);
+        assert.deepEqual(listOfUser(), before);
+      });
+  });
