@@ -36,5 +36,13 @@ export const external = {
       load: () => import('./commands/index.ts'),
     },
   ],
+  doctor: (settings) => [
+    {
+      name: 'sources',
+      about: ['mail'],
+      hints: [],
+      run: async () => (await import('./doctor.node.ts')).checkSources(settings),
+    },
+  ],
   open: async (settings, host) => (await import('./open.ts')).openExternal(settings, host),
 } as const satisfies SourceModule<ExternalSettings>;
