@@ -18,7 +18,7 @@ export function isInFilter(persona: PersonaWire, filter: Filter): boolean {
     case 'all':
       return true;
     case 'waiting':
-      return persona.agent === 'waiting';
+      return persona.agent === 'waiting' || (persona.questions ?? 0) > 0;
     case 'unread':
       return (persona.unread ?? 0) > 0;
     case 'down':

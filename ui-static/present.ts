@@ -32,6 +32,7 @@ export interface Card {
 
 /** The small marks of a card, in their order. Only those with text are added to it: with a hundred cards each byte counts. */
 export const MARKS = [
+  'question',
   'urgent',
   'low',
   'held',
@@ -80,6 +81,7 @@ export function toCard(persona: PersonaWire, now: number, isAsking = false): Car
       ...describeState(persona, shape, now),
       unread: formatNumber(persona.unread, persona.unreadIs),
       unreadWord: 'unread',
+      question: (persona.questions ?? 0) > 0 ? formatQuestions(persona.questions ?? 0) : null,
       urgent: formatUrgent(persona),
       low: formatPriorities(persona.pending, [3, 4]),
       held: formatHeld(persona, isAsking),
@@ -241,8 +243,8 @@ export interface SourceGroup {
 }
 
 /**
- * Groups by source. Within each, personas are sorted: first agents that wait, then down, urgent, unread, last those whose agent is
- * gone, and of equal ones by name, so that what needs a person is at the top. The source with the greatest need comes first.
+ * Groups by source. Within each, personas are sorted: first agents that wait, then questions, down, urgent, unread, last those whose
+ * agent is gone, and of equal ones by name, so that what needs a person is at the top. The source with the greatest need comes first.
  */
 export function groupBySource(personas: readonly PersonaWire[]): readonly SourceGroup[] {
   const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, members]) => ({
@@ -288,12 +290,13 @@ function compareWaits(a: PersonaWire, b: PersonaWire): number {
 }
 
 function computeRank(persona: PersonaWire): number {
-  const { state, urgent, unread, agent } = persona;
+  const { state, urgent, unread, agent, questions } = persona;
   if (agent === 'waiting') return 0;
-  if (state === 'DOWN') return 1;
-  if ((urgent ?? 0) > 0 || isWithoutReader(persona)) return 2;
-  if ((unread ?? 0) > 0) return 3;
-  return agent === 'gone' ? 5 : 4;
+  if ((questions ?? 0) > 0) return 1;
+  if (state === 'DOWN') return 2;
+  if ((urgent ?? 0) > 0 || isWithoutReader(persona)) return 3;
+  if ((unread ?? 0) > 0) return 4;
+  return agent === 'gone' ? 6 : 5;
 }
 
 function compareNames(a: string, b: string): number {
@@ -354,9 +357,13 @@ export function toSummary({
   const stalled = personas.filter(({ agent, hidden }) => agent === 'stalled' && !hidden).length;
   const trouble = totals.down > 0 || causes.length > 0;
   const waiting = countWaiting(personas);
+  const questions = personas.reduce(
+    (n, { questions, hidden }) => n + (hidden ? 0 : (questions ?? 0)),
+    decisions.length,
+  );
   const asked = [
     ...(waiting > 0 ? [formatWaiting(waiting)] : []),
-    ...(decisions.length > 0 ? [formatQuestions(decisions.length)] : []),
+    ...(questions > 0 ? [formatQuestions(questions)] : []),
   ];
   const needs = asked.length === 0 ? null : asked.join(', ');
   const problem = formatTrouble(totals, pending, causes.length, hidden);

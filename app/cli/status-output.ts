@@ -55,9 +55,7 @@ type StatusPersona = StatusWire['personas'][number];
 /** Formats the status for a terminal: a summary, then one row per persona. */
 export function formatStatusTable(status: StatusWire): string {
   const { totals, generatedAt, decisions } = status;
-  const personas = status.personas
-    .filter(({ hidden }) => !hidden)
-    .toSorted((a, b) => Number(b.agent === 'waiting') - Number(a.agent === 'waiting')); // stable: then by id
+  const personas = status.personas.filter(({ hidden }) => !hidden).toSorted((a, b) => computeRank(a) - computeRank(b)); // stable: then by id
   const hidden = status.personas.length - personas.length;
   const rows = [
     ['STATE', 'UNREAD', 'SEEN', 'PERSONA'],
@@ -76,17 +74,32 @@ export function formatStatusTable(status: StatusWire): string {
   const unread = formatUnread(totals.unread, totals.unreadIs);
   const deadHives = status.hives.filter(({ state }) => state !== 'UP');
   const waiting = personas.filter(({ agent }) => agent === 'waiting').length;
+  const questions = personas.reduce((sum, persona) => sum + countQuestions(persona), 0);
   const summary = [
     ...(waiting === 0 ? [] : [formatWaiting(waiting)]),
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
     ...formatHiveCount(deadHives),
     ...(hidden === 0 ? [] : [`${hidden} hidden`]),
-    ...(decisions.length === 0
-      ? []
-      : [`${decisions.length} ${decisions.length === 1 ? 'question' : 'questions'} for you (hivebar decision list)`]),
+    ...(decisions.length === 0 ? [] : [`${formatQuestions(decisions.length)} for you (hivebar decision list)`]),
+    ...(questions === 0 ? [] : [`${formatQuestions(questions)} for you in mail`]),
   ].join(', ');
   const hives = deadHives.map(formatHive);
   return `${[summary, ...hives, '', ...(personas.length === 0 ? ['no inbox is watched yet'] : lines)].join('\n')}\n`;
+}
+
+/** Agents that wait come first, then inboxes with questions. */
+function computeRank(persona: StatusPersona): number {
+  if (persona.agent === 'waiting') return 0;
+  return countQuestions(persona) > 0 ? 1 : 2;
+}
+
+/** An older tray process does not send it. */
+function countQuestions({ questions }: Partial<StatusPersona>): number {
+  return questions ?? 0;
+}
+
+function formatQuestions(count: number): string {
+  return `${count} ${count === 1 ? 'question' : 'questions'}`;
 }
 
 /** Counts the hives that are down, for the summary. A hive that is down may have no persona that shows it. */
@@ -107,8 +120,13 @@ function formatName(persona: StatusPersona, now: string): string {
   const name = label === id ? displayName(id) : `${displayName(label)} (${displayName(id)})`;
   const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
   const text = agentText == null ? null : `${agentText} (${agentReason})`; // an older tray process does not send it
-  const note = reason ?? formatAgent(persona, now) ?? text ?? ofDaemon;
-  return note === null ? name : `${name}: ${displayName(note)}`;
+  const asked = countQuestions(persona);
+  const doing = reason ?? formatAgent(persona, now) ?? text ?? ofDaemon;
+  const notes = [
+    ...(asked > 0 ? [`${formatQuestions(asked)} for you`] : []),
+    ...(doing === null ? [] : [displayName(doing)]),
+  ];
+  return notes.length === 0 ? name : `${name}: ${notes.join(', ')}`;
 }
 
 /** Formats what the agent does, and for how long: `waits at a permission prompt, 3 min`. Null when nobody says it. */

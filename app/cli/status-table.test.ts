@@ -190,3 +190,18 @@ test('D6 a citizen whose mail nobody will ever fetch says so in its row, whateve
     assert.match(table, /^UP .*3 .* ada: no agent reads this mailbox \(no-drain\)$/m);
   }
 });
+
+test('questions in mail are counted in the summary, said in their row, and stand behind agents that wait', () => {
+  const table = formatStatusTable(
+    status(
+      [
+        persona({}),
+        persona({ id: 'bo', label: 'bo', questions: 2 }),
+        persona({ id: 'cy', label: 'cy', agent: 'waiting' }),
+      ],
+      3,
+    ),
+  );
+  assert.match(table, /, 2 questions for you in mail\n/);
+  assert.match(table, /cy: waits for you.*\n.*bo: 2 questions for you\n.* ada\n/);
+});

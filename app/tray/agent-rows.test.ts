@@ -71,6 +71,22 @@ describe('what an agent does, in the menu', () => {
     assert.deepEqual([model.icon.badge, model.count, model.attention], ['ask', '? 1', true]);
   });
 
+  test('a question stands behind agents that wait and before outages, and counts with the decisions', () => {
+    const model = trayModel(
+      snapshot([
+        persona('down', { health: down(5) }),
+        persona('asked', { unread: exactly(2), questions: 1 }),
+        persona('zoe', { agentState: WAITING }),
+        persona('hidden', { questions: 3, hidden: true }),
+      ]),
+    );
+    const rows = text(model.menu).filter((row) => /^\w+ - /.test(row));
+    assert.deepEqual(rows.slice(0, 2), ['zoe - Waits at a permission prompt, 3 min', 'asked - 1 question, 2 unread']);
+    assert.equal(model.summary, '1 agent waits for you, 2 unread, 1 question for you, 1 down');
+    const alone = trayModel(snapshot([persona('asked', { unread: exactly(1), questions: 1 })]));
+    assert.deepEqual([alone.icon.badge, alone.count, alone.attention], ['ask', '? 1', true]);
+  });
+
   test('several wait, and nothing else is new', () => {
     const waiting = ['ada', 'bo'].map((id) => persona(id, { agentState: WAITING }));
     const model = trayModel(snapshot([...waiting, persona('cy', { agentState: { is: 'idle' } })]));

@@ -12,6 +12,7 @@ import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { addCounts, type Instant } from '../../core/model/index.ts';
 import {
   chooseIcon,
+  countQuestions,
   countWaiting,
   findMachineCauses,
   isAsked,
@@ -30,6 +31,7 @@ import {
   buildPersonaRow,
   formatKnownCount,
   formatPersonaName,
+  formatQuestionCount,
   formatRowName,
   formatRowText,
   isAtLeastOne,
@@ -46,6 +48,7 @@ export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeF
       isDown(snapshot) ||
       isAtLeastOne(snapshot.totals.urgent) ||
       countWaiting(snapshot) > 0 ||
+      snapshot.personas.some(({ questions, hidden }) => !hidden && (questions ?? 0) > 0) ||
       snapshot.decisions.some(isPressing),
     menu: buildMenu(snapshot, now, timeText),
   };
@@ -76,8 +79,8 @@ function formatSummary(snapshot: Snapshot, now: Instant): string {
   else if (unread.n > 0) parts.push(`${formatKnownCount(unread)} unread`);
   else parts.push(unread.is === 'exact' ? 'No unread' : 'No unread known');
   if (isAtLeastOne(urgent)) parts.push(`${formatKnownCount(urgent)} urgent`);
-  if (snapshot.decisions.length > 0)
-    parts.push(`${snapshot.decisions.length} ${snapshot.decisions.length === 1 ? 'question' : 'questions'} for you`);
+  const questions = countQuestions(snapshot);
+  if (questions > 0) parts.push(`${formatQuestionCount(questions)} for you`);
   if (down > 0) parts.push(`${down} down`);
   else if (isHiveDown(snapshot)) parts.push('hive down');
   if (findMachineCauses(snapshot).length > 0) parts.push('problem on this machine');
@@ -164,7 +167,7 @@ const CAUSE_MOST = 80;
 const PAGE = { name: 'page', params: {} } as const;
 
 /**
- * Builds the rows, sorted by need: agents that wait, hives and personas that are down, urgent mail, unread mail, the
+ * Builds the rows, sorted by need: agents that wait, questions, hives and personas that are down, urgent mail, unread mail, the
  * rest, and last agents that are gone. With more than one
  * source, rows are grouped under the name of their source, and the source with the greatest need comes first.
  */
@@ -269,10 +272,11 @@ function createPageCommand(key: string, label: string): MenuCommand {
 
 function computeRank(p: PersonaView): number {
   if (isWaiting(p)) return 0;
-  if (p.health.is === 'down') return 1;
-  if (isAtLeastOne(p.urgent)) return 2;
-  if (isAtLeastOne(p.unread)) return 3;
-  return p.agentState.is === 'gone' ? 5 : 4;
+  if ((p.questions ?? 0) > 0) return 1;
+  if (p.health.is === 'down') return 2;
+  if (isAtLeastOne(p.urgent)) return 3;
+  if (isAtLeastOne(p.unread)) return 4;
+  return p.agentState.is === 'gone' ? 6 : 5;
 }
 
 /** More prompts are on the page. */

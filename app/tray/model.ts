@@ -109,9 +109,14 @@ export function countWaiting({ personas }: Snapshot): number {
   return personas.reduce((n, { agentState, hidden }) => n + (agentState.is === 'waiting' && !hidden ? 1 : 0), 0);
 }
 
-/** Returns whether a person is asked for something: a decision is open, or an agent waits. */
+/** Returns how many questions a person has to answer: open decisions, and mail that asks. */
+export function countQuestions({ personas, decisions }: Snapshot): number {
+  return personas.reduce((n, { questions, hidden }) => n + (hidden ? 0 : (questions ?? 0)), decisions.length);
+}
+
+/** Returns whether a person is asked for something: a question is open, or an agent waits. */
 export function isAsked(snapshot: Snapshot): boolean {
-  return snapshot.decisions.length > 0 || countWaiting(snapshot) > 0;
+  return countQuestions(snapshot) > 0 || countWaiting(snapshot) > 0;
 }
 
 /** What a person is asked for comes before mail. The unread count is in the tooltip, too. */

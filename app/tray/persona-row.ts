@@ -99,19 +99,27 @@ function buildPlaceRow({ id, agentState: { cwd, model } }: PersonaView): MenuEnt
 const PLACE_MOST = 60;
 
 /** Returns whether the inbox was read and has nothing to say. */
-function isEmpty({ health, unread, urgent }: PersonaView): boolean {
-  return health.is === 'up' && unread.is === 'exact' && unread.n === 0 && !isAtLeastOne(urgent);
+function isEmpty({ health, unread, urgent, questions }: PersonaView): boolean {
+  return (
+    health.is === 'up' && (questions ?? 0) === 0 && unread.is === 'exact' && unread.n === 0 && !isAtLeastOne(urgent)
+  );
 }
 
 function formatPersonaState(p: PersonaView, now: Instant): string {
   const unread = p.unread;
   const parts: string[] = [];
   if (p.health.is === 'down') parts.push(`DOWN ${formatAge(now - p.health.since)}`.trimEnd());
+  if (p.questions !== null && p.questions > 0) parts.push(formatQuestionCount(p.questions));
   if (isAtLeastOne(unread)) parts.push(`${formatKnownCount(unread)} unread`);
   if (isAtLeastOne(p.urgent)) parts.push(`${formatKnownCount(p.urgent)} urgent`);
   if (parts.length > 0) return parts.join(', ');
   if (p.health.is === 'unseen') return 'not checked yet';
   return unread.is === 'exact' ? 'no unread' : 'unread unknown';
+}
+
+/** Formats `1 question`, `2 questions`. */
+export function formatQuestionCount(count: number): string {
+  return `${count} ${count === 1 ? 'question' : 'questions'}`;
 }
 
 /**

@@ -25,6 +25,11 @@ const REPORTED = {
     minItems: 5,
     maxItems: 5,
   }),
+  questions: schemaFor<number>({
+    description: 'Questions to a person in this inbox that nobody has answered. Null where none was ever asked.',
+    type: 'integer',
+    minimum: 0,
+  }),
 };
 
 export type PersonaReport = {

@@ -22,6 +22,8 @@ export interface KnownItem {
   /** The event to deliver when the item vanishes, and its further keys, both as of `fingerprint`. */
   readonly vanished: ChangeName | null;
   readonly extra: Extra;
+  /** It is a question that a person has not answered yet. Absent: it is none. */
+  readonly asks?: true;
 }
 
 /** The known items of a set, as last delivered. */

@@ -94,7 +94,7 @@ function isBack({ fingerprint, returns }: SetItem, gone: KnownItem): boolean {
 }
 
 /** Turns an item that appeared into a known item. `seq` null: the item makes no events. */
-export function toKnownItem({ key, fingerprint, vanished, extra }: SetItem, seq: number | null): KnownItem {
+export function toKnownItem({ key, fingerprint, appeared, vanished, extra }: SetItem, seq: number | null): KnownItem {
   const isDelivered = seq !== null;
   return {
     key,
@@ -103,19 +103,30 @@ export function toKnownItem({ key, fingerprint, vanished, extra }: SetItem, seq:
     changes: 0,
     vanished: isDelivered ? vanished : null,
     extra: isDelivered ? extra : NO_EXTRA,
+    ...(isDelivered && appeared === 'question' && ASKS),
   };
 }
+
+const ASKS = { asks: true } as const;
 
 /** Returns the known item after a change. `deliveredCount`: how many events reported the change. */
 function toChangedItem(
   from: KnownItem,
-  { key, fingerprint, vanished, extra }: SetItem,
+  { key, fingerprint, appeared, changed, vanished, extra }: SetItem,
   deliveredCount: 0 | 1,
 ): KnownItem {
   const { seq, changes } = from;
   const isDelivered = seq !== null;
   const now = { vanished: isDelivered ? vanished : null, extra: isDelivered ? extra : NO_EXTRA };
-  return { key, seq, fingerprint, changes: changes + deliveredCount, ...now };
+  // That its agent fetched a question does not answer it, and any other change does. Sources do not repeat that it is one.
+  const isOver = appeared === 'quiet' || (deliveredCount === 1 && changed !== 'delivered');
+  const asks = isDelivered && !isOver && (from.asks === true || appeared === 'question');
+  return { key, seq, fingerprint, changes: changes + deliveredCount, ...now, ...(asks && ASKS) };
+}
+
+/** Counts the questions of a set that nobody has answered. */
+export function countQuestions(keys: readonly KnownItem[]): number {
+  return keys.reduce((n, { asks }) => n + (asks === true ? 1 : 0), 0);
 }
 
 const NO_EXTRA = {};

@@ -1,7 +1,8 @@
+import type { Fact } from '../board/index.ts';
 import type { Health, Instant, KnownSet } from '../model/index.ts';
 import type { PollResult, SetEvidence, SetItem } from '../sources/index.ts';
 import { buildBatch, EMPTY_DRAFT, type StepOutput, toChangeEvent, toMailEvent } from './batch.ts';
-import { adoptSet, applyMoves, computeDiff, type SetDiff, toKnownItem } from './set-diff.ts';
+import { adoptSet, applyMoves, computeDiff, countQuestions, type SetDiff, toKnownItem } from './set-diff.ts';
 import {
   BATCH_MESSAGES,
   type BatchEvent,
@@ -38,10 +39,11 @@ export function stepSet(
     setDiff.known === deliveredSet && armed.checkpoint.is === 'known' ? armed.checkpoint : toCheckpoint(setDiff.known);
   const state: WatcherState = { ...armed, checkpoint, numbered: minted, health, failures: 0 };
   const moves = mail.flatMap(({ move }) => move ?? []);
+  const next = moves.length === 0 ? checkpoint : toCheckpoint(applyMoves(setDiff.known, moves));
   const out = buildBatch(state, at, rules, {
     ...EMPTY_DRAFT,
     mail,
-    checkpoint: moves.length === 0 ? checkpoint : toCheckpoint(applyMoves(setDiff.known, moves)),
+    checkpoint: next,
     more: hasMore,
     save: true,
     saveFirst: before.arming === 'baseline' || before.arming === 'born' || before.arming === 'corrupt',
@@ -51,7 +53,20 @@ export function stepSet(
   const { unread, urgent, agentState } = pollResult;
   const persona = rules.persona ?? '_';
   const cursor = getCursor(out.state.checkpoint);
-  return { ...out, facts: [{ is: 'polled', at, persona, health, unread, urgent, agentState, cursor }] };
+  const polled: Fact = { is: 'polled', at, persona, health, unread, urgent, agentState, cursor };
+  // Where nothing is unread, somebody has seen the questions.
+  const questions = unread.is === 'exact' && unread.n === 0 ? 0 : countQuestions(getKeys(next));
+  if (questions === 0 && !mayHaveAsked(before)) return { ...out, facts: [polled] };
+  return { ...out, facts: [polled, { is: 'reported', at, persona, values: { questions } }] };
+}
+
+/** Whether a poll before may have reported questions: those that were delivered, or were offered and not taken. */
+function mayHaveAsked({ checkpoint, numbered }: WatcherState): boolean {
+  return countQuestions(getKeys(checkpoint)) > 0 || numbered.keys.some(({ as }) => as === 'question');
+}
+
+function getKeys(checkpoint: WatcherState['checkpoint']): KnownSet['keys'] {
+  return checkpoint.is === 'known' ? checkpoint.keys : [];
 }
 
 function toCheckpoint(set: KnownSet): WatcherState['checkpoint'] {

@@ -183,6 +183,23 @@ describe('sources outside of Hivebar', () => {
     assert.equal(existsSync(place.at('ran')), false);
   });
 
+  test('a question is asked of the person on every surface until it is answered, also after it was delivered', async () => {
+    const source = createLineSource(place, 'asks', {
+      lines: [unread('ada', 'q', { kind: 'question', content: 'Why?' })],
+    });
+    await add('asks', '--yes', '--', ...source.argv);
+    await tray.persona('asks-ada', ({ questions }) => questions === 1);
+    await until('its event', () => home.events('asks-ada').some(({ event }) => event === 'question'));
+    await tray.post('/api/v1/actions/poll', { persona: 'asks-ada' });
+    const { stdout } = await home.run(['status']);
+    assert.match(stdout, /1 question for you in mail/);
+    assert.match(stdout, / asks-ada: 1 question for you|ada \(asks-ada\): 1 question for you/);
+    source.set({ lines: [{ op: 'item', persona: 'ada', key: 'q', state: 'read' }] });
+    await tray.post('/api/v1/actions/poll', { persona: 'asks-ada' });
+    await tray.persona('asks-ada', ({ questions }) => questions === 0);
+    await home.run(['source', 'remove', 'asks']);
+  });
+
   test('given acts, a person marks mail as read and replies through it; without acts nobody does', async () => {
     const source = createLineSource(place, 'acts', { lines: [unread('ada', 'a'), unread('ada', 'b')] });
     await add('acts', '--yes', '--acts', '--', ...source.argv);

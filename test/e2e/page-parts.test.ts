@@ -227,6 +227,21 @@ describe('what an agent does', () => {
     );
   });
 
+  test('who asks a question stands behind who waits and before outages, with a mark', () => {
+    const asked = createPersona('asked', { unread: 1, questions: 1 });
+    const [all] = groupBySource([
+      createPersona('down', { state: 'DOWN' }),
+      asked,
+      createPersona('zoe', { agent: 'waiting', agentReason: 'input' }),
+    ]);
+    assert.deepEqual(
+      all?.personas.map(({ id }) => id),
+      ['zoe', 'asked', 'down'],
+    );
+    assert.equal(toCard(asked, Date.parse(agentSince)).slots.question, '1 question for you');
+    assert.equal(toCard({ ...asked, questions: 0 }, Date.parse(agentSince)).slots.question, null);
+  });
+
   test('is in the head: what a person is asked for before mail that nobody takes', () => {
     const summarize = (...personas: PersonaWire[]): unknown[] => {
       const { slots, title } = toSummary({
@@ -253,6 +268,8 @@ describe('what an agent does', () => {
       lies,
       '1 agent waits for you, (3) Hivebar',
     ]);
+    const asked = createPersona('dee', { questions: 2 });
+    assert.equal(summarize(waiting, asked)[0], '1 agent waits for you, 2 questions for you, 3 unread');
     assert.deepEqual(summarize(stalled, createPersona('cy')), [lies, null, '(3) Hivebar']);
     assert.deepEqual(summarize(waiting, { ...waiting, id: 'bo' })[0], '2 agents wait for you, 3 unread');
     assert.deepEqual(summarize(createPersona('cy'), { ...waiting, hidden: true })[0], '3 unread');

@@ -35,6 +35,7 @@ export interface PersonaOptions {
   readonly reason?: string | null;
   readonly held?: string | null;
   readonly pending?: ByPriority;
+  readonly questions?: number;
   readonly gates?: readonly OpenGate[];
   readonly agentState?: AgentState;
 }

@@ -60,7 +60,10 @@ describe('what a watch remembers of a set', () => {
     const db = openDatabase(':memory:');
     const files = fakeFiles();
     const first = life(db, files);
-    const known = createKnownSet(thing('b', 1), thing('a', 2, 'read'), thing('c', null));
+    const known = createKnownSet(thing('b', 1), thing('a', 2, 'read'), thing('c', null), {
+      ...thing('q', 3),
+      asks: true,
+    });
     await first.sinkFor('ada', 'ada').take([event('new', 1)], { state: 'UP', known }, going);
     assert.equal(first.readSaved('ada')?.known?.keys, known.keys);
     const second = life(db, files);

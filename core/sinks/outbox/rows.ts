@@ -253,8 +253,8 @@ type Rest = readonly [
   changes: KnownItem['changes'],
   vanished: KnownItem['vanished'],
   extra: KnownItem['extra'],
-  /** The item is no longer present, but is still stored. */
-  gone?: true,
+  /** True: the item is no longer present, but is still stored. */
+  flag?: true | 'asks',
 ];
 
 /** The parts of a set that are stored item by item. */
@@ -268,7 +268,7 @@ export function findChange(before: StoredSet, after: StoredSet): KnownChange | n
   const drop: string[] = [];
   const put: KnownRow[] = [];
   compareKeys(before.keys, after.keys, drop, (known) => put.push(toKnownRow(known)));
-  compareKeys(before.gone ?? NO_ITEMS, after.gone ?? NO_ITEMS, drop, (known) => put.push([...toKnownRow(known), true]));
+  compareKeys(before.gone ?? NO_ITEMS, after.gone ?? NO_ITEMS, drop, (known) => put.push(toGoneRow(known)));
   return drop.length === 0 && put.length === 0 ? null : { drop, put };
 }
 
@@ -292,8 +292,14 @@ function compareKeys(
   for (const known of after.slice(at)) put(known);
 }
 
-function toKnownRow({ key, seq, fingerprint, changes, vanished, extra }: KnownItem) {
-  return [key, seq, fingerprint, changes, vanished, extra] as const;
+function toKnownRow({ key, seq, fingerprint, changes, vanished, extra, asks }: KnownItem): KnownRow {
+  return asks === true
+    ? [key, seq, fingerprint, changes, vanished, extra, 'asks']
+    : [key, seq, fingerprint, changes, vanished, extra];
+}
+
+function toGoneRow({ key, seq, fingerprint, changes, vanished, extra }: KnownItem): KnownRow {
+  return [key, seq, fingerprint, changes, vanished, extra, true];
 }
 
 /** Estimates the number of characters of its JSON. */
@@ -329,7 +335,7 @@ export function openKnownTable(db: Database) {
 }
 
 function fromRow(row: { readonly key: string; readonly rest: string }) {
-  const [seq, fingerprint, changes, vanished, extra, gone] = JSON.parse(row.rest) as Rest;
+  const [seq, fingerprint, changes, vanished, extra, flag] = JSON.parse(row.rest) as Rest;
   const known: KnownItem = { key: JSON.parse(row.key) as string, seq, fingerprint, changes, vanished, extra };
-  return { known, isGone: gone === true };
+  return { known: flag === 'asks' ? { ...known, asks: true as const } : known, isGone: flag === true };
 }
