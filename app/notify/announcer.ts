@@ -109,7 +109,7 @@ export class Announcer {
 
   /** A person took note of this notification on another channel. */
   handleSeenElsewhere(key: NotificationKey, action: NotificationAction | null): void {
-    if (action?.name === 'decide') this.#latest.delete(key);
+    if (isAnswer(action)) this.#latest.delete(key);
     this.decide({ is: 'clicked', at: this.#clock.now(), key });
   }
 
@@ -148,7 +148,7 @@ export class Announcer {
   }
 
   async #withdraw(key: NotificationKey): Promise<void> {
-    if (key.startsWith('question:')) this.#latest.delete(key); // such a key never comes again
+    if (/^(question|permission):/.test(key)) this.#latest.delete(key); // such a key never comes again
     try {
       await this.#queue.withdraw(key);
     } catch (error) {
@@ -186,7 +186,7 @@ export class Announcer {
     this.decide({ is: 'clicked', at: this.#clock.now(), key });
     if (notification === undefined || this.#over) return;
     const action = findNotificationAction(notification, part, activationToken);
-    if (action?.name === 'decide') this.#latest.delete(key); // a decision is answered only once
+    if (isAnswer(action)) this.#latest.delete(key);
     this.#needs.onSeen(key, action);
   }
 
@@ -229,6 +229,9 @@ export class Announcer {
     }
   }
 }
+
+/** A decision and a permission prompt are answered only once. */
+const isAnswer = (action: NotificationAction | null): boolean => action?.name === 'decide' || action?.name === 'permit';
 
 export function formatChannelState(state: ChannelState): string {
   return state.is === 'ready' ? state.by : `${state.is} (${state.why})`;

@@ -2,10 +2,13 @@ import { isPressing } from '../../core/board/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import type { Notification, NotificationKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
+import { hasPermission, PERMISSION } from './permissions.ts';
 import type { AskKey, AskKind, AskState } from './state.ts';
 import {
   buildDecisionNotification,
   buildDecisionsNotification,
+  buildPermissionNotification,
+  buildPermissionsNotification,
   buildQuestionNotification,
   buildQuestionsNotification,
   buildWaitNotification,
@@ -13,17 +16,19 @@ import {
 } from './texts.ts';
 
 /**
- * What needs a person at once: open decisions, agents that wait, and mail that asks a question. Each has its own banner, more than
+ * What needs a person at once: open decisions, permission prompts, other agents that wait, and mail that asks a question. Each has its own banner, more than
  * a few of a kind share one, and it is withdrawn when nobody is needed any more.
  */
 
-const KINDS: readonly AskKind[] = ['decision', 'wait', 'question'];
+const KINDS: readonly AskKind[] = ['decision', 'permission', 'wait', 'question'];
 
 /** The key of the banner that several of a kind share. */
-const SHARED = { decision: 'decisions', wait: 'waits', question: 'questions' } as const satisfies Record<
-  AskKind,
-  NotificationKey
->;
+const SHARED = {
+  decision: 'decisions',
+  permission: 'permissions',
+  wait: 'waits',
+  question: 'questions',
+} as const satisfies Record<AskKind, NotificationKey>;
 
 const isAskKey = (key: NotificationKey): boolean => KINDS.some((kind) => key === SHARED[kind] || isOwn(kind, key));
 
@@ -60,6 +65,7 @@ export function swallowAll(draft: PolicyDraft): void {
 export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
   const waiting = Object.values(draft.state.asks).filter(({ announceState }) => announceState === 'not yet');
   for (const ask of waiting) if (draft.isHushed(ask.persona)) markAnnounced(draft, ask);
+  giveWay(draft);
   for (const kind of KINDS) {
     announceKind(
       draft,
@@ -68,6 +74,16 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
     );
   }
 }
+
+/** Withdraws the banner of an agent that waits at a permission prompt which has a banner of its own. */
+function giveWay(draft: PolicyDraft): void {
+  for (const ask of Object.values(draft.state.asks))
+    if (ask.kind === 'wait' && ask.announceState !== 'not yet' && ask.banner === 'own' && givesWay(draft, ask))
+      draft.take(ask.key);
+}
+
+const givesWay = (draft: PolicyDraft, { kind, persona, ...ask }: AskState): boolean =>
+  kind === 'wait' && 'why' in ask && ask.why === PERMISSION && hasPermission(draft, persona);
 
 function announceKind(draft: PolicyDraft, kind: AskKind, fresh: readonly AskState[]): void {
   const asking = draft.state.asking[kind];
@@ -92,6 +108,8 @@ function announceKind(draft: PolicyDraft, kind: AskKind, fresh: readonly AskStat
 
 function isDue(draft: PolicyDraft, ask: AskState, only: 'all' | 'urgent'): boolean {
   if (draft.isHushed(ask.persona) || (only === 'urgent' && !breaksQuiet(ask))) return false;
+  if (ask.kind === 'wait' && ask.isHeld === true && !draft.hasPassed(ask.receivedAt, draft.rules.holdMs)) return false;
+  if (givesWay(draft, ask)) return false;
   // A persona that joins brings its name, its mute and its page. One without an inbox never joins, so the wait is limited.
   return draft.findPersona(ask.persona) !== undefined || draft.hasPassed(ask.receivedAt, draft.rules.holdMs);
 }
@@ -105,6 +123,7 @@ function isCritical(ask: AskState): boolean {
   switch (ask.kind) {
     case 'decision':
       return isPressing(ask);
+    case 'permission':
     case 'wait':
       return true;
     case 'question':
@@ -127,6 +146,8 @@ function buildOwn(draft: PolicyDraft, ask: AskState): Notification {
         isWatched: joined !== undefined,
         isPressing: isPressing(ask),
       });
+    case 'permission':
+      return buildPermissionNotification({ ...ask, label });
     case 'wait':
       return buildWaitNotification({ persona: ask.persona, label, why: ask.why, cwd: ask.cwd });
     case 'question':
@@ -163,6 +184,8 @@ function buildShared(
   switch (kind) {
     case 'decision':
       return buildDecisionsNotification(labels, covered.length, covered.some(isCritical), isBesideOthers);
+    case 'permission':
+      return buildPermissionsNotification(labels, covered.length, isBesideOthers);
     case 'wait':
       return buildWaitsNotification(labels, covered.length, isBesideOthers);
     case 'question':

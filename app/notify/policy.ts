@@ -7,6 +7,7 @@ import * as decisions from './decisions.ts';
 import { PolicyDraft } from './draft.ts';
 import * as mail from './mail.ts';
 import * as outage from './outage.ts';
+import * as permissions from './permissions.ts';
 import * as questions from './questions.ts';
 import { NOTIFY_RULES, type NotifyRules, type PersonaState, type PolicyState, type Voice } from './state.ts';
 import { NAME_POINTS } from './texts.ts';
@@ -91,6 +92,7 @@ function handleShown(draft: PolicyDraft, notification: Notification): void {
       outage.handleShown(draft, notification);
       return;
     case 'decision':
+    case 'permission':
     case 'wait':
     case 'question':
       asks.handleShown(draft, notification.key);
@@ -109,6 +111,7 @@ function handleRefused(draft: PolicyDraft, notification: Notification): void {
       outage.handleRefused(draft, notification);
       return;
     case 'decision':
+    case 'permission':
     case 'wait':
     case 'question':
       asks.handleRefused(draft, notification.key);
@@ -161,7 +164,6 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'agent': // the board chooses which report counts, and `agents` of the input says it
     case 'project':
     case 'withdrawn':
-    case 'permissions':
       return;
     case 'machine':
       // Other faults are shown by icon and page while they last, because nobody can repair them at once.
@@ -169,6 +171,9 @@ function fold(draft: PolicyDraft, fact: Fact): void {
       return;
     case 'decisions':
       decisions.updateDecisions(draft, fact.decisions);
+      return;
+    case 'permissions':
+      permissions.updatePermissions(draft, fact.permissions);
       return;
     case 'gap':
       // If the clock was set back, refusals of the channel must not last until the clock has caught up.

@@ -190,7 +190,8 @@ class Notify implements Notifications {
   }
 
   #decide(input: PolicyInput): void {
-    for (const announcer of this.#announcers) announcer.decide(input);
+    const outside = withoutPermissions(input);
+    for (const announcer of this.#announcers) announcer.decide(announcer.place === 'desktop' ? input : outside);
   }
 
   async test(): Promise<NotificationTestResult> {
@@ -238,6 +239,12 @@ class Notify implements Notifications {
         : new Fault('channel', `the channel ${name} refuses notifications: ${why}`, { is: 'machine', key });
     this.#board.put({ is: 'machine', at: this.#clock.now(), key, fault });
   }
+}
+
+/** What a prompt can be answered with stays on this machine, and out of the files and messages of other channels. */
+function withoutPermissions(input: PolicyInput): PolicyInput {
+  if (input.is !== 'facts' || input.facts.every(({ is }) => is !== 'permissions')) return input;
+  return { ...input, facts: input.facts.filter(({ is }) => is !== 'permissions') };
 }
 
 /** Converts what the board already shows into the facts that led there, so that the order of starts does not matter. */

@@ -1,4 +1,4 @@
-import type { OpenDecision, Until } from '../../core/board/index.ts';
+import type { OpenDecision, OpenPermission, Until } from '../../core/board/index.ts';
 import type { MailExtras } from '../../core/events/index.ts';
 import type { Count, Instant, PersonaId, Scope, SourceId } from '../../core/model/index.ts';
 import type { NotificationKey } from './channels/index.ts';
@@ -130,9 +130,9 @@ export interface OutageState {
 }
 
 /** The kinds of things that need a person at once (asks.ts). */
-export type AskKind = 'decision' | 'wait' | 'question';
+export type AskKind = 'decision' | 'permission' | 'wait' | 'question';
 
-export type AskKey = `decision:${number}` | `wait:${string}` | `question:${string}`;
+export type AskKey = `decision:${number}` | `permission:${number}` | `wait:${string}` | `question:${string}`;
 
 /** What the policy knows of everything that needs a person at once. */
 interface AskBase {
@@ -154,6 +154,12 @@ export interface DecisionState
   readonly options: readonly { readonly id: string; readonly short: string }[];
 }
 
+/** A permission prompt that can be answered here. It is not saved, because it ends with the process. */
+export interface PermissionState extends AskBase, Pick<OpenPermission, 'id' | 'tool' | 'text' | 'cut'> {
+  readonly kind: 'permission';
+  readonly key: `permission:${number}`;
+}
+
 /** An agent that waits for a person. */
 export interface WaitState extends AskBase {
   readonly kind: 'wait';
@@ -162,6 +168,8 @@ export interface WaitState extends AskBase {
   readonly since: Instant | null;
   readonly why: string;
   readonly cwd: string | null;
+  /** Its banner waits for `holdMs`: a permission prompt that can be answered may take its place, or was just answered. */
+  readonly isHeld?: true;
 }
 
 /** Mail that a person must answer. */
@@ -171,7 +179,7 @@ export interface QuestionState extends AskBase {
   readonly message: MailPreview;
 }
 
-export type AskState = DecisionState | WaitState | QuestionState;
+export type AskState = DecisionState | PermissionState | WaitState | QuestionState;
 
 /** The banners of one kind, like `bubbles` and `crowd` for mail. */
 export interface AskingState {
@@ -232,7 +240,7 @@ export function createPolicyState({
     asks: {},
     announcedDecisions,
     announcedWaits: Object.fromEntries(resumed),
-    asking: { decision: NOTHING_ASKED, wait: NOTHING_ASKED, question: NOTHING_ASKED },
+    asking: { decision: NOTHING_ASKED, permission: NOTHING_ASKED, wait: NOTHING_ASKED, question: NOTHING_ASKED },
     // A banner may still be on the screen. To withdraw one that is not does no harm.
     open: Object.fromEntries(resumed.map(([key, { banner }]) => [banner === 'own' ? key : 'waits', true])),
     paused: { is: 'never' },
@@ -266,6 +274,8 @@ export interface NotifyRules {
   readonly deafMs: number;
   /** Urgent mail, decisions of high urgency, agents that wait and questions are shown in quiet hours too. */
   readonly urgentBreaksQuiet: boolean;
+  /** The setting `answerPermissions`: prompts come with a banner of their own, a moment after their wait. */
+  readonly answersPermissions: boolean;
 }
 
 export const NOTIFY_RULES: NotifyRules = {
@@ -278,6 +288,7 @@ export const NOTIFY_RULES: NotifyRules = {
   asksAbove: 3,
   deafMs: 60_000,
   urgentBreaksQuiet: false,
+  answersPermissions: false,
 };
 
 /** Stores the announcements of each channel. */

@@ -213,6 +213,69 @@ export function buildWaitsNotification(labels: readonly string[], count: number,
   };
 }
 
+/** The content of the banner of a permission prompt. All of it is untrusted. */
+export interface PermissionContent {
+  readonly key: `permission:${number}`;
+  readonly id: string;
+  readonly persona: PersonaId;
+  readonly label: string;
+  readonly tool: string;
+  readonly text: string;
+  readonly cut: number;
+}
+
+/** A longer call is read on the page, because desktops cut the text of a banner. */
+const CALL_POINTS = 120;
+const LINE_END = ' ⏎ ';
+
+/**
+ * Builds `ada asks to use Bash`, and below it the call. The button that allows it is there only when the banner shows every character
+ * of it.
+ */
+export function buildPermissionNotification({ key, id, ...content }: PermissionContent): Notification {
+  const { persona, label, tool, text, cut } = content;
+  const line = text.replaceAll('\n', LINE_END);
+  const shown = toSingleLine(line, CALL_POINTS);
+  const name = toSingleLine(tool, NAME_POINTS);
+  const isWhole = cut === 0 && shown === line && !text.includes('⏎') && name === tool;
+  const permit = (answer: 'allow' | 'deny') => ({
+    name: 'permit',
+    params: { permission: id, answer, from: 'notification' },
+  });
+  const deny = { label: 'Deny', action: permit('deny') };
+  return {
+    key,
+    is: 'permission',
+    title: `${formatName(label)} asks to use ${isolate(name)}`,
+    body: isWhole ? isolate(shown) : `${isolate(shown)} (read all of it on the page)`,
+    urgency: 'critical',
+    opens: { is: 'persona', persona },
+    buttons: isWhole
+      ? [
+          { id: ANSWERS[0], label: 'Allow once', action: permit('allow') },
+          { id: ANSWERS[1], ...deny },
+        ]
+      : [{ id: ANSWERS[0], ...deny }],
+  };
+}
+
+/** Builds one banner for all prompts whose own banners would have been too many at once. */
+export function buildPermissionsNotification(
+  labels: readonly string[],
+  count: number,
+  besideOthers: boolean,
+): Notification {
+  return {
+    key: 'permissions',
+    is: 'permission',
+    title: `${count} ${besideOthers ? 'more ' : ''}${count === 1 ? 'permission' : 'permissions'} for you`,
+    body: formatNames(labels),
+    urgency: 'critical',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
 /** The content of the banner of a question that came as mail. All of it is untrusted. */
 export interface QuestionContent {
   readonly key: `question:${string}`;

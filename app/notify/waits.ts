@@ -1,6 +1,7 @@
 import { type AgentState, isSameWait, type PersonaId } from '../../core/model/index.ts';
 import { toWaitKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
+import { PERMISSION } from './permissions.ts';
 import type { WaitState } from './state.ts';
 
 /** What an agent does now, as the board chose it from all reports. */
@@ -42,6 +43,7 @@ export function updateAgent(draft: PolicyDraft, { persona, state }: AgentChange)
     why: state.why.slice(0, WHY_CHARS),
     cwd: state.cwd?.slice(0, CWD_CHARS) ?? null,
     announceState: 'not yet',
+    ...(draft.rules.answersPermissions && state.why === PERMISSION && { isHeld: true }),
   };
   if (before !== undefined && isSameWait(before.since, since)) {
     if (before.why !== now.why) handleOtherReason(draft, before, now);

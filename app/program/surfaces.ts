@@ -116,7 +116,11 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       }),
       announcements,
       act: ({ name, params }) => void run(name, params),
-      rules: { ...NOTIFY_RULES, urgentBreaksQuiet: settings.quietHours?.urgent === true },
+      rules: {
+        ...NOTIFY_RULES,
+        urgentBreaksQuiet: settings.quietHours?.urgent === true,
+        answersPermissions: settings.answerPermissions,
+      },
       clock,
       log,
     }),

@@ -15,6 +15,8 @@ export type NotificationKey =
   | 'decisions'
   | `wait:${string}`
   | 'waits'
+  | `permission:${number}`
+  | 'permissions'
   | `question:${string}`
   | 'questions'
   | 'failed'
@@ -37,6 +39,11 @@ export function toDecisionKey(id: number): `decision:${number}` {
 /** Makes the key of an agent that waits. */
 export function toWaitKey(persona: PersonaId): `wait:${string}` {
   return `wait:${persona}`;
+}
+
+/** Makes the key of a permission prompt. */
+export function toPermissionKey(number: number): `permission:${number}` {
+  return `permission:${number}`;
 }
 
 /** Makes the key of a question that came as mail. */
@@ -63,13 +70,23 @@ export interface NotificationButton {
 /** One notification as plain data, complete except for the escaping, which only the channel can decide. */
 export interface Notification {
   readonly key: NotificationKey;
-  readonly is: 'mail' | 'outage' | 'recovery' | 'decision' | 'wait' | 'question' | 'failed' | 'wake' | 'test';
+  readonly is:
+    | 'mail'
+    | 'outage'
+    | 'recovery'
+    | 'decision'
+    | 'wait'
+    | 'permission'
+    | 'question'
+    | 'failed'
+    | 'wake'
+    | 'test';
   /** One line of plain text, already cleaned and cut (texts.ts). */
   readonly title: string;
   /** Plain text, already cleaned and cut; may be empty. */
   readonly body: string;
   /**
-   * `critical` is for outages, for decisions that are urgent or block an agent, and for agents that wait. Many desktops show it
+   * `critical` is for outages, for decisions that are urgent or block an agent, for agents that wait and for their permission prompts. Many desktops show it
    * even in "do not disturb" and never expire it.
    */
   readonly urgency: 'normal' | 'high' | 'critical';

@@ -13,6 +13,7 @@ export {
   toDecisionKey,
   toMailKey,
   toOutageKey,
+  toPermissionKey,
   toQuestionKey,
   toWaitKey,
 } from './channel.ts';
