@@ -50,7 +50,7 @@ export async function buildHook(common: BuildOptions, out: string, first: string
 }
 
 /** What few hooks need, in `app/cli/hook`: loaded by those alone, and each with all that it uses in its own file. */
-const PARTS = ['announce', 'codex', 'doorbell', 'events', 'notification', 'permission', 'queues'];
+const PARTS = ['announce', 'codex', 'doorbell', 'events', 'notification', 'permission', 'queues', 'waiter'];
 
 /** A file that is imported when it is needed is a file of its own. */
 const APART: Plugin = {

@@ -1,9 +1,15 @@
 import { join } from 'node:path';
 import { formatList } from '../../core/format/index.ts';
-import { type DaemonConfig, type DaemonInstallation, LOCAL, loadInstalledDaemons } from '../../core/link/index.ts';
+import {
+  type DaemonConfig,
+  type DaemonInstallation,
+  findOwnDaemonPlaces,
+  LOCAL,
+  loadInstalledDaemons,
+} from '../../core/link/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import { SOURCES } from '../../core/sources/registry.ts';
-import type { Disk } from '../../core/state/index.ts';
+import { type Disk, isLocked } from '../../core/state/index.ts';
 import type { HookTrust } from './codex-trust.ts';
 import type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
 import { createHookInstaller } from './own-installer.node.ts';
@@ -104,6 +110,19 @@ export function findPersonaDaemons(
 ): readonly DaemonConfig[] {
   return filterByPersona(readInstalled(disk, state), persona, name);
 }
+
+/** Returns whether a daemon of the persona runs, which then is the only one to wake its agent. */
+export function hasRunningDaemon(
+  { disk, state, env }: { readonly disk: Disk; readonly state: string; readonly env: HookEnvironment },
+  persona: PersonaId,
+  name: string,
+): boolean {
+  return findPersonaDaemons(disk, state, persona, name).some((config) =>
+    isLocked(disk, `${findOwnDaemonPlaces(config, env).locked}.lock`),
+  );
+}
+
+type HookEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Creates the check whether a persona has a daemon whose upstream is not the local hive. What waits for the persona there is

@@ -1,7 +1,7 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { appendValue, findMember, type JsonPart, parseParts, removeAt, replacePart } from './json-edit.ts';
-import { createGroup, findCommand, type HookGroup, isOwnHandler, parseHandlerPersona, type Recipe } from './recipe.ts';
+import { createGroups, findCommand, type HookGroup, isOwnHandler, parseHandlerPersona, type Recipe } from './recipe.ts';
 
 /** The entries that a settings file must have, and its path for messages. */
 export interface HookWish {
@@ -44,15 +44,12 @@ export function addHooks(text: string | null, wish: HookWish): string {
   let now = text === null || text.trim() === '' ? EMPTY : text;
   const { recipe } = wish;
   for (const event of Object.keys(recipe.events)) {
-    const group = createGroup(recipe, event, wish);
-    const handlers = listHandlers(now, wish);
-    if (isCurrent(handlers, event, group)) continue;
-    const replaced = replaceGroup(
-      now,
-      filterOwn(handlers).filter((own) => own.event === event),
-      group,
-    );
-    now = replaced ?? addGroup(removeOwn(now, wish, event), wish, event, group);
+    const groups = createGroups(recipe, event, wish);
+    const ours = filterOwn(listHandlers(now, wish)).filter((own) => own.event === event);
+    if (areCurrent(ours, groups)) continue;
+    const replaced = replaceGroups(now, ours, groups);
+    now = replaced ?? removeOwn(now, wish, event);
+    if (replaced === null) for (const group of groups) now = addGroup(now, wish, event, group);
   }
   return removeOwn(now, wish, null);
 }
@@ -143,12 +140,14 @@ export interface PlacedHandler {
 const filterOwn = (handlers: readonly PlacedHandler[]): readonly PlacedHandler[] =>
   handlers.filter((placed) => placed.isOurs);
 
-function isCurrent(handlers: readonly PlacedHandler[], event: string, expected: HookGroup): boolean {
-  const ours = filterOwn(handlers).filter((candidate) => candidate.event === event);
-  const [own] = ours;
-  if (own === undefined || ours.length > 1) return false;
-  const { matcher } = own.around;
-  return matcher === expected.matcher && JSON.stringify(own.value) === JSON.stringify(expected.hooks[0]);
+function areCurrent(ours: readonly PlacedHandler[], expected: readonly HookGroup[]): boolean {
+  return (
+    ours.length === expected.length &&
+    ours.every(({ around, value }, at) => {
+      const group = expected[at];
+      return around.matcher === group?.matcher && JSON.stringify(value) === JSON.stringify(group?.hooks[0]);
+    })
+  );
 }
 
 /** Lists every handler of every event. @throws Fault `settings` when the text does not have the form of hooks */
@@ -205,16 +204,20 @@ function removeHandler(text: string, { event, group, handler }: PlacedHandler): 
 }
 
 /**
- * Replaces the group of our only handler, so that no other one moves: Codex trusts a hook at its position. Null when the handler
- * is not alone.
+ * Replaces the groups of our handlers, so that no other one moves: Codex trusts a hook at its position. Null when there are more or
+ * fewer, or a handler is not alone in its group.
  */
-function replaceGroup(text: string, own: readonly PlacedHandler[], group: HookGroup): string | null {
-  const [placed] = own;
-  if (placed === undefined || own.length > 1 || placed.around.hooks.length > 1) return null;
-  const hooks = findMember(parseParts(text), 'hooks')?.value;
-  const groups = hooks === undefined ? undefined : findMember(hooks, placed.event)?.value;
-  const part = groups?.is === 'array' ? groups.items[placed.group] : undefined;
-  return part === undefined ? null : replacePart(text, part, group);
+function replaceGroups(text: string, own: readonly PlacedHandler[], groups: readonly HookGroup[]): string | null {
+  if (own.length !== groups.length || own.some(({ around }) => around.hooks.length > 1)) return null;
+  let now = text;
+  for (const [at, { event, group }] of own.entries()) {
+    const hooks = findMember(parseParts(now), 'hooks')?.value;
+    const list = hooks === undefined ? undefined : findMember(hooks, event)?.value;
+    const part = list?.is === 'array' ? list.items[group] : undefined;
+    if (part === undefined) return null;
+    now = replacePart(now, part, groups[at]);
+  }
+  return now;
 }
 
 function addGroup(text: string, { path }: HookWish, event: string, group: HookGroup): string {

@@ -6,6 +6,7 @@ export {
   findHookTrouble,
   findPersonaDaemons,
   type HookCheck,
+  hasRunningDaemon,
 } from './daemon-hooks.ts';
 export {
   createSessionFinder,
@@ -16,6 +17,7 @@ export {
 } from './ended-sessions.ts';
 export { BACKUP } from './harness-settings-file.node.ts';
 export type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
+export { formatWakeWords, isFollowed, openNudgeClaims } from './nudge-claims.ts';
 export { createNudger, type NudgeResult, type NudgerNeeds, type NudgeWays } from './nudger.ts';
 export { createHookInstaller } from './own-installer.node.ts';
 export { createPendingStamper, type StamperNeeds } from './pending-stamper.ts';
@@ -23,6 +25,7 @@ export {
   CONTINUED,
   followPrompts,
   getActivityDir,
+  isPrompted,
   noteActivity,
   readActivity,
   readHarnessState,
@@ -40,6 +43,7 @@ export {
 export { findQuietMoments, PASSABLE, type Passable, type PendingWork } from './stamp-text.ts';
 export {
   type InboxLocation,
+  isWaiterAllowed,
   locateInbox,
   noteChanged,
   openWakeStore,

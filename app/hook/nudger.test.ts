@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, readSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -54,10 +54,11 @@ function rig(ways: Partial<NudgeWays> = {}) {
   const items = openItems({ db, clock: realClock });
   const dirs = { state: state.dir, run: state.at('run'), config: state.at('config') };
   const disk = createRealDisk(silentLog);
+  const codex = { code: 0, stderr: '' };
   const spawn: Spawn = {
     run: async (command) => {
       ran.push(command);
-      return { is: 'exited', code: 0, stderr: '' };
+      return { is: 'exited', ...codex };
     },
   };
   const ran: ChildCommand[] = [];
@@ -87,6 +88,7 @@ function rig(ways: Partial<NudgeWays> = {}) {
     push,
     run: dirs.run,
     ran,
+    codex,
     wakes: openWakeStore(db),
     nudger: createNudger({ ...needs, env }),
     at: (moment: string) => noteActivity(dirs.run, 'ada', moment),
@@ -153,6 +155,8 @@ test('C2 given an idle agent in a tmux pane whose person allowed typing, nothing
   assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
 });
 
+const WAKE_WORDS =
+  'hivebar: 1 item waits in your inbox (1 urgent). If it is not shown here, run: hivebar inbox drain ada --session 01a226e8-060c-71d3-b106-a4022d9da0e7';
 const THREAD = '01a226e8-060c-71d3-b106-a4022d9da0e7';
 
 test('C2 an idle thread of Codex that somebody runs is told by its own queue, without a key and without a word of the item', async (t) => {
@@ -175,15 +179,29 @@ test('C2 an idle thread of Codex that somebody runs is told by its own queue, wi
       assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' }, `${moment}, however long ago`);
     }
     r.at('Stop');
+    Object.assign(r.codex, { code: 1, stderr: `Error: No active session found matching '${THREAD}'.` });
+    const nobody = { is: 'wait', why: 'Codex runs no session of its thread' };
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), nobody);
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), nobody, 'it is tried again');
+    r.ran.length = 0;
+    Object.assign(r.codex, { code: 0, stderr: '' });
     assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
     assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
+    r.push();
+    noteActivity(r.run, 'ada', 'Stop');
+    utimesSync(join(r.run, 'activity', 'ada'), new Date(), new Date(Date.now() + 1000));
+    Object.assign(r.codex, { code: 1, stderr: 'Error: attempt to write a readonly database' });
+    await assert.rejects(r.nudger.nudgeIfDue('ada'), {
+      message: /readonly database: its queue in \S+ must be writable/,
+    });
+    r.ran.pop();
   } finally {
     holder.stdin.end();
     await once(holder, 'exit');
   }
   assert.deepEqual(
     r.ran.map(({ args, env }) => [args, env.CODEX_HOME]),
-    [[['queue', '--thread', THREAD, '--message', 'hivebar: 1 item waits in your inbox (1 urgent)'], harness.home]],
+    [[['queue', '--thread', THREAD, '--message', WAKE_WORDS], harness.home]],
   );
 });
 
@@ -329,4 +347,25 @@ test('whichever form of its id a session was announced with, a persona of the lo
       assert.deepEqual(await nudger.nudgeIfDue(announced), { is: 'nudged' });
       assert.equal(bellServer.rung.length, 1);
     }
+});
+
+test('given an agent with a waiter, only that is rung: no address is called, and nothing is queued or claimed', async () => {
+  if (process.platform === 'win32') return;
+  using r = rig();
+  await using b = await bell();
+  r.wakes.set('ada', b.url);
+  mkdirSync(r.state.at('run/waiters/ada'), { recursive: true });
+  const path = r.state.at('run/waiters/ada/s1.10');
+  execFileSync('mkfifo', ['-m', '600', path]);
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  r.at('Stop');
+  r.push();
+  const rung = Buffer.alloc(10);
+  assert.equal(readSync(fd, rung), 1, 'by the sender');
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
+  assert.equal(readSync(fd, rung), 1, 'again, as it is not known that it woke anybody');
+  assert.deepEqual(b.rung, []);
+  closeSync(fd);
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' }, 'it is gone');
+  assert.equal(b.rung.length, 1);
 });

@@ -1,26 +1,23 @@
-import { join } from 'node:path';
 import {
   decideEnter,
-  decideNudge,
   decideTyping,
   formatNudge,
   type NudgeFacts,
-  type NudgeRecord,
   type PaneState,
   readComposer,
   TYPED_WORDS,
   type TypingFacts,
 } from '../../core/hooks/index.ts';
 import type { Items } from '../../core/inbox/index.ts';
-import { findOwnDaemonPlaces } from '../../core/link/index.ts';
 import { Fault, type PersonaId, toFault } from '../../core/model/index.ts';
 import type { Clock, Spawn } from '../../core/ports/index.ts';
-import { type Database, type Dirs, type Disk, getErrno, isLocked, toStem } from '../../core/state/index.ts';
+import { type Database, type Dirs, type Disk, ringWaiters, toWaitersDir } from '../../core/state/index.ts';
 import { checkLiveness, finishWords, openSessionStore, pasteWords, readPane, type Session } from '../open/index.ts';
 import { type ProgramEnv, programOnPath } from '../programs.node.ts';
-import { findPersonaDaemons } from './daemon-hooks.ts';
+import { hasRunningDaemon } from './daemon-hooks.ts';
 import { createSessionFinder, listPersonaForms } from './ended-sessions.ts';
-import { isPrompted, readActivity, readHarnessState } from './prompts.node.ts';
+import { formatWakeWords, isFollowed, openNudgeClaims } from './nudge-claims.ts';
+import { isPrompted, readHarnessState } from './prompts.node.ts';
 import { locateInbox, openWakeStore, postNudge } from './stamps.node.ts';
 
 /** The ways that are allowed besides an address that an agent registered, from the setting `nudge`. */
@@ -53,25 +50,29 @@ export type NudgeResult =
   | { readonly is: 'later'; readonly ms: number }
   | { readonly is: 'wait'; readonly why: string };
 
-/** One way to reach an agent. `began` is called before anything of the nudge can be seen. */
-type NudgeWay = (text: string, began: () => void) => Promise<NudgeResult>;
+/** One way to reach an agent for which so many items wait, by priority. */
+type NudgeWay = (pending: NudgeFacts['pending']) => Promise<NudgeResult>;
 
 /**
- * Nudges an idle agent for which something was staged, by the first available way: the address that was registered for it, the
- * queue of Codex, the tmux pane of Claude Code (`typeNudge`, only where a person allowed it). It never types only because some
+ * Nudges an idle agent for which something was staged, by the first available way: the waiter of its session, the address that was
+ * registered for it, the queue of Codex, the tmux pane of Claude Code (`typeNudge`, only where a person allowed it). A waiter asks
+ * by itself whether a nudge is due, see `openNudgeClaims`. It never types only because some
  * time has passed: a key meant for an empty prompt could approve a permission prompt, or send a person's draft. A persona whose
  * events are followed is woken by its follower. One with a running daemon is woken by that only, because doorbells have a pace of
  * their own (persona daemon, contract 4). If one of its agents is asking its person for something, it is left alone.
  */
 export function createNudger(needs: NudgerNeeds) {
-  const { db, items, dirs, disk, clock, env, os, stop, ways } = needs;
+  const { db, dirs, disk, clock, env, os, stop, ways } = needs;
   const wakes = openWakeStore(db);
   const findSessions = createSessionFinder(openSessionStore(db), dirs.config);
-  const lastNudges = new Map<PersonaId, NudgeRecord>();
+  const claims = openNudgeClaims(needs);
+  const waiters = toWaitersDir(db.path);
   const busy = new Set<PersonaId>();
 
   function findWay(persona: PersonaId, moment: string): NudgeWay | null {
-    if (isFollowed(disk, dirs.state, persona) || hasDaemon(persona)) return null;
+    const { name } = locateInbox(persona, dirs.config);
+    if (isFollowed(disk, dirs.state, persona) || hasRunningDaemon({ disk, env, state: dirs.state }, persona, name))
+      return null;
     const forms = listPersonaForms(persona, dirs.config);
     const live = findSessions(persona).filter(
       ({ endedAt, runner }) => endedAt === null && checkLiveness(runner, os) !== 'gone',
@@ -79,23 +80,20 @@ export function createNudger(needs: NudgerNeeds) {
     const ids = live.flatMap(({ id }) => (id === null ? [] : [id]));
     const isAtPrompt = (): boolean => forms.some((form) => isPrompted(dirs.run, form, ids));
     if (isAtPrompt()) return null;
+    if (ringWaiters(waiters, forms).length > 0) return null;
     const url = forms.map(wakes.find).find((address) => address !== null) ?? null;
     if (url !== null) return createAddressWay(url);
     const [session] = live;
     if (session === undefined || checkLiveness(session.runner, os) !== 'live') return null;
-    if (session.harness?.name === 'codex') return createQueueWay(session, moment);
+    if (session.harness?.name === 'codex') return createQueueWay(session, name, moment);
     return session.harness?.name === 'claude' ? createKeysWay(session, isAtPrompt) : null;
   }
 
-  function createQueueWay({ id, runner, harness }: Session, moment: string): NudgeWay | null {
+  function createQueueWay({ id, runner, harness }: Session, name: string, moment: string): NudgeWay | null {
     // Without a lock nothing shows that the thread is open, and a message would wait until it is resumed.
     const isRun = typeof runner.lock === 'string' && (moment === 'Stop' || moment === 'SessionStart');
     if (!ways.codexQueue || !isRun || !isThread(id) || harness === undefined || harness === null) return null;
-    return async (text, began) => {
-      began();
-      await queueMessage(needs, id, harness.home, text);
-      return { is: 'nudged' };
-    };
+    return (pending) => queueMessage(needs, id, harness.home, formatWakeWords(pending, name, id));
   }
 
   function createKeysWay({ id, pane, runner, harness }: Session, isAtPrompt: () => boolean): NudgeWay | null {
@@ -110,13 +108,7 @@ export function createNudger(needs: NudgerNeeds) {
       finish: (words, way, at) => finishWords(pane, words, way, at, env, os),
       pause: (ms) => clock.sleep(ms, stop),
     };
-    return (_, began) => typeNudge(keys, began);
-  }
-
-  function hasDaemon(persona: PersonaId): boolean {
-    const { name } = locateInbox(persona, dirs.config);
-    const daemons = findPersonaDaemons(disk, dirs.state, persona, name);
-    return daemons.some((config) => isLocked(disk, `${findOwnDaemonPlaces(config, env).locked}.lock`));
+    return () => typeNudge(keys);
   }
 
   return {
@@ -125,29 +117,16 @@ export function createNudger(needs: NudgerNeeds) {
       if (busy.has(persona)) return { is: 'not' };
       busy.add(persona);
       try {
-        const { name } = locateInbox(persona, dirs.config);
-        const forms = listPersonaForms(persona, dirs.config);
-        const pending = items.pending(name, null);
-        const awaited: NudgeFacts = {
-          pending,
-          waiting: items
-            .list(name, 'pending', 1)
-            .map(({ id }) => id)
-            .join(),
-          last: findNewest(forms.map((form) => readActivity(dirs.run, form))),
-          before: lastNudges.get(persona) ?? null,
-          now: clock.now(),
-        };
-        const nudge = decideNudge(awaited);
+        const { nudge, facts } = claims.decide(persona, null);
         if (nudge.is === 'none') return { is: 'not' };
         if (nudge.is === 'later') return nudge;
-        const way = findWay(persona, awaited.last?.moment ?? '');
+        const way = findWay(persona, facts.last?.moment ?? '');
         if (way === null) return { is: 'not' };
-        // Recorded before the nudge, because one that fails half-way may have been seen.
-        const done = await way(formatNudge(pending), () => {
-          lastNudges.set(persona, { waiting: awaited.waiting, at: awaited.now });
-        });
-        if (done.is === 'wait') lastNudges.delete(persona);
+        // Claimed before the nudge, because one that fails half-way may have been seen.
+        const claimed = claims.claim(persona, null);
+        if (claimed.nudge.is !== 'nudge') return { is: 'not' };
+        const done = await way(claimed.facts.pending);
+        if (done.is === 'wait') claims.release(persona, claimed);
         return done;
       } catch (error) {
         throw toFault(error, { is: 'persona', key: persona });
@@ -159,28 +138,10 @@ export function createNudger(needs: NudgerNeeds) {
 }
 
 function createAddressWay(url: string): NudgeWay {
-  return async (text, began) => {
-    began();
-    await postNudge(url, text);
+  return async (pending) => {
+    await postNudge(url, formatNudge(pending));
     return { is: 'nudged' };
   };
-}
-
-/** The agent notes its activity under the form of the id that its environment has. */
-function findNewest<T extends { readonly at: number }>(activities: readonly (T | null)[]): T | null {
-  return activities.filter((activity) => activity !== null).toSorted((a, b) => b.at - a.at)[0] ?? null;
-}
-
-/** Returns whether a `hivebar follow` of the persona runs, which delivers every event. */
-function isFollowed(disk: Disk, state: string, persona: PersonaId): boolean {
-  const folder = join(state, 'follow', toStem(persona));
-  try {
-    const locks = disk.files.readdir(folder).filter((name) => name.endsWith('.lock'));
-    return locks.some((name) => isLocked(disk, join(folder, name)));
-  } catch (error) {
-    if (getErrno(error) === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 /** Matches the tokens of hives, which no other program may get. */
@@ -206,7 +167,7 @@ async function queueMessage(
   thread: string,
   home: string,
   message: string,
-): Promise<void> {
+): Promise<NudgeResult> {
   const file = programOnPath('codex', env, os, BESIDE);
   if (file === null) throw createCodexFault('codex is not on PATH of the tray process');
   const own: Record<string, string> = { CODEX_HOME: home };
@@ -214,11 +175,19 @@ async function queueMessage(
     if (value !== undefined && !SECRET.test(name) && name !== 'CODEX_HOME') own[name] = value;
   const args = ['queue', '--thread', thread, '--message', message];
   const ended = await spawn.run({ file, args, env: own, timeoutMs: WITHIN_MS }, stop);
-  if (ended.is === 'exited' && ended.code === 0) return;
-  throw createCodexFault(
-    `codex queue: ${ended.is === 'exited' ? ended.stderr.trim().slice(-200) || `exit ${ended.code}` : ended.is}`,
-  );
+  if (ended.is === 'exited' && ended.code === 0) return { is: 'nudged' };
+  if (ended.is !== 'exited') throw createCodexFault(`codex queue: ${ended.is}`);
+  const { code, stderr } = ended;
+  // It ends with 1 for everything, so only its words tell what happened.
+  if (NO_SESSION.test(stderr)) return { is: 'wait', why: 'Codex runs no session of its thread' };
+  const why = stderr.trim().slice(-MOST_STDERR) || `exit ${code}`;
+  const next = CANNOT_WRITE.test(stderr) ? `: its queue in ${home} must be writable for the tray process` : '';
+  throw createCodexFault(`codex queue: ${why}${next}`);
 }
+
+const MOST_STDERR = 200;
+const NO_SESSION = /no active session found/i;
+const CANNOT_WRITE = /read-?only (?:database|file ?system)|permission denied|malformed/i;
 
 function createCodexFault(message: string): Fault {
   return new Fault('exec-failed', message, { is: 'machine', key: 'codex' });
@@ -242,20 +211,13 @@ const EVERY_MS = 100;
 
 /**
  * Types the words for an idle agent, and Enter once they are visible in its composer.
- * @param began called when the words may be on the screen
  * @throws Fault `exec-failed` when the words were left there
  */
-async function typeNudge(keys: PaneKeys, began: () => void): Promise<TypingResult> {
+async function typeNudge(keys: PaneKeys): Promise<TypingResult> {
   const first = await keys.read();
   const typing = decideTyping(first);
   if (typing.is === 'wait') return typing;
-  let isThere = true;
-  try {
-    isThere = await keys.paste(TYPED_WORDS, first.pane.cursor);
-  } finally {
-    if (isThere) began();
-  }
-  if (!isThere) return { is: 'wait', why: 'the pane changed' };
+  if (!(await keys.paste(TYPED_WORDS, first.pane.cursor))) return { is: 'wait', why: 'the pane changed' };
   const facts = await waitUntilShown(keys);
   const way = decideEnter(facts);
   if (way === 'leave') throw createLeftoverFault();

@@ -26,28 +26,44 @@ export const RECIPES = Object.fromEntries(HARNESS_NAMES.map((name) => [name, toR
   Record<HarnessName, Recipe>
 >;
 
+/** The seconds after which Claude Code ends a waiter: a week. Its timers end at 24 days. */
+const WAITER_TIMEOUT_S = 604_800;
+/** The event that the script gets when it shall wait. */
+const WAIT = 'Wait';
+
 export interface HookGroup {
   readonly matcher?: string;
   readonly hooks: readonly unknown[];
 }
 
-/** Creates the entry in the settings for one event. @param name the harness's name of the event */
-export function createGroup(
-  { harness, events, timeout: usual }: Recipe,
-  name: string,
-  { script, persona, os }: { readonly script: string; readonly persona: string | null; readonly os: NodeJS.Platform },
-): HookGroup {
+interface HandlerWish {
+  readonly script: string;
+  readonly persona: string | null;
+  readonly os: NodeJS.Platform;
+}
+
+/** Creates the entries in the settings for one event: the hook, and the waiter where one begins. @param name the harness's name of the event */
+export function createGroups(recipe: Recipe, name: string, wish: HandlerWish): readonly HookGroup[] {
+  const { harness, events, timeout: usual, waits = [] } = recipe;
+  const { script, persona, os } = wish;
   const { event, matcher, timeout = usual } = findSlot(events, name);
-  const words = [quoteShellWord(script), harness, event, ...(persona === null ? [] : [quoteShellWord(persona)])];
   // On Windows Claude Code comes with a shell, and Codex uses cmd. A harness that does not know `commandWindows` uses `command`.
   const windows = os === 'win32' && harness === 'codex' ? formatCmdCommand(script, harness, event, persona) : null;
-  const command = windows ?? words.join(' ');
   const handler = {
-    ...{ type: 'command', command },
+    ...{ type: 'command', command: windows ?? formatCommand(recipe, event, wish) },
     ...(windows === null ? {} : { commandWindows: windows }),
     timeout,
   };
-  return { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
+  const group = { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
+  // There are no named pipes for a shell on Windows.
+  if (!waits.includes(name) || os === 'win32') return [group];
+  // `async` as well, because versions without `asyncRewake`, and `claude -p`, would wait for its end.
+  const waiter = { type: 'command', command: formatCommand(recipe, WAIT, wish), async: true, asyncRewake: true };
+  return [group, { hooks: [{ ...waiter, timeout: WAITER_TIMEOUT_S }] }];
+}
+
+function formatCommand({ harness }: Recipe, event: string, { script, persona }: HandlerWish): string {
+  return [quoteShellWord(script), harness, event, ...(persona === null ? [] : [quoteShellWord(persona)])].join(' ');
 }
 
 function findSlot(events: Recipe['events'], name: string): HookSlot {
@@ -73,7 +89,7 @@ export function isOwnHandler(handler: unknown, scripts: readonly string[]): bool
   );
 }
 
-/** Returns the persona of one of our handlers, as `createGroup` wrote it; null when it names none. */
+/** Returns the persona of one of our handlers, as `createGroups` wrote it; null when it names none. */
 export function parseHandlerPersona(handler: unknown): string | null {
   const { command = '' } = handler as { command?: string };
   const [, word, plain] = / [a-z]+ [A-Za-z]+ (?:'((?:[^']|'\\'')*)'|"([^"]*)")$/.exec(command) ?? [];

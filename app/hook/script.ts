@@ -1,5 +1,6 @@
 import { OLDEST_NODE } from '../oldest-node.ts';
 import { STAMP_HEAD } from './stamp-text.ts';
+import { createWaiterPart } from './waiter-script.ts';
 
 /** The values in the script. All paths are absolute. */
 export interface ScriptFacts {
@@ -313,6 +314,7 @@ pass() {
   { echo "$event" >"$state/run/activity/$stem"; } 2>/dev/null
   exit 0
 }
+${createWaiterPart(PLAIN)}
 
 # Cursor runs the hooks of Claude Code, too. Claude Code in a terminal of Cursor says who it is.
 if [ -n "\${CURSOR_VERSION-}" ] && [ "$harness" = claude ] && [ -z "\${CLAUDECODE-}\${CLAUDE_CODE_SESSION_ID-}\${${PROBE}-}" ]; then
@@ -320,6 +322,7 @@ if [ -n "\${CURSOR_VERSION-}" ] && [ "$harness" = claude ] && [ -z "\${CLAUDECOD
 fi
 
 @LEADS@
+[ "$event" != Wait ] || wait_for_mail
 if [ -n "$persona" ] && [ -z "\${${PROBE}-}" ]; then
   case $persona in
     *[!${PLAIN}]* | *.)

@@ -270,6 +270,18 @@ export function locateInbox(persona: string, config: string): InboxLocation {
   return { name: persona, isFollowed: primary !== 'local' || isForeign };
 }
 
+/** Returns whether a waiter may wake an idle agent, as the setting `nudge` says. @param config the directory of the settings */
+export function isWaiterAllowed(config: string): boolean {
+  try {
+    const { nudge } = JSON.parse(readText(realFiles, join(config, 'config.json')) ?? '{}') as {
+      readonly nudge?: { readonly waiter?: unknown };
+    };
+    return nudge?.waiter !== false;
+  } catch {
+    return true; // no settings yet, or none that can be read
+  }
+}
+
 function readHiveSettings(path: string): { readonly primary: 'local' | 'other'; readonly hives: readonly string[] } {
   try {
     const { primary, hives, sources } = JSON.parse(readText(realFiles, path) ?? '{}') as {

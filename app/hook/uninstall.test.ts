@@ -17,7 +17,7 @@ import { realRandom } from '../../core/ports/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { BACKUP } from './harness-settings-file.node.ts';
 import { createInstaller } from './hook-installer.ts';
-import { createGroup, HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
+import { createGroups, HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 
 /** What a settings file may look like. `@EVENT@`, `@OTHER@` and `@OWN@` are in the form of each harness. */
 interface Shape {
@@ -75,7 +75,7 @@ function rig(harness: HarnessName) {
   const recipe = RECIPES[harness];
   const event = Object.keys(recipe.events).at(-1) ?? '';
   const formatItem = (script: string, persona: string | null): string =>
-    JSON.stringify(createGroup(recipe, event, { script, persona, os: 'linux' }));
+    JSON.stringify(createGroups(recipe, event, { script, persona, os: 'linux' })[0]);
   const fill = (text: string): string =>
     text
       .replaceAll('@EVENT@', event)

@@ -1,11 +1,19 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { type PersonaId, toFault } from '../../core/model/index.ts';
 import { every, type Service } from '../../core/services/index.ts';
-import { clearStamps, type Database, type Dirs, toPendingDir } from '../../core/state/index.ts';
+import {
+  clearStamps,
+  type Database,
+  type Dirs,
+  dismissWaiter,
+  listWaitingSessions,
+  toPendingDir,
+  toWaitersDir,
+} from '../../core/state/index.ts';
 import type { Settings } from '../config/tray/index.ts';
 import { createElsewhereCheck, createNudger, createPendingStamper, type NudgeWays } from '../hook/index.ts';
 import type { Machine } from '../host/machine.node.ts';
-import { openSessionStore } from '../open/index.ts';
+import { checkLiveness, openSessionStore, type Session } from '../open/index.ts';
 
 /** An agent that was busy when mail came is idle later, and nothing announces that. */
 const EVERY_MS = 10_000;
@@ -29,6 +37,7 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
   const { disk, clock, env, os, spawn, log, stop } = machine;
   const nudger = createNudger({ db, items: local.items, dirs, disk, clock, env, os, spawn, stop, ways });
   const sessions = openSessionStore(db);
+  const waiters = toWaitersDir(db.path);
   const failing = new Set<PersonaId>();
   /** The reason why an agent is not typed to, which is logged once. */
   const waiting = new Map<PersonaId, string>();
@@ -50,6 +59,14 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
     }
   }
 
+  /** A session that was killed reported no end, and left its waiter behind. */
+  function dismissOrphans(persona: PersonaId, open: readonly Session[]): void {
+    const waiting = listWaitingSessions(waiters, [persona]);
+    for (const { id, runner } of waiting.length === 0 ? [] : open)
+      if (id !== null && waiting.includes(id) && checkLiveness(runner, os) === 'gone')
+        dismissWaiter(waiters, [persona], id);
+  }
+
   const rounds = every({
     name,
     firstMs: EVERY_MS,
@@ -57,7 +74,10 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
     clock,
     round() {
       const open = sessions.listAll().filter(({ endedAt }) => endedAt === null);
-      for (const persona of new Set(open.map((session) => session.persona))) void nudge(persona); // none waits for another
+      for (const persona of new Set(open.map((session) => session.persona))) {
+        dismissOrphans(persona, open);
+        void nudge(persona); // none waits for another
+      }
     },
   });
   return {

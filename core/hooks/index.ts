@@ -30,6 +30,7 @@ export {
   type NudgeRecord,
   type PaneState,
   readComposer,
+  STOPPING,
   TYPED_WORDS,
   type TypingFacts,
 } from './nudge.ts';

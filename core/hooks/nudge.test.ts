@@ -15,7 +15,7 @@ const NOW = 1_800_000_000_000;
 const ONE: NudgeFacts['pending'] = [0, 0, 1, 0, 0];
 const IDLE: NudgeFacts = {
   pending: ONE,
-  waiting: 'a',
+  waiting: 1,
   last: { moment: 'Stop', at: NOW - 1000 },
   before: null,
   now: NOW,
@@ -49,9 +49,9 @@ test('given no hook ever, a session that is over or a model that cannot be asked
 });
 
 test('given a nudge that is not answered, there is no second one, whatever else comes, until it has lapsed', () => {
-  const before = (ms: number): NudgeRecord => ({ waiting: 'a', at: NOW - ms });
+  const before = (ms: number): NudgeRecord => ({ waiting: 1, at: NOW - ms });
   const last = since('Stop', 2 * NUDGE_LAPSES_MS);
-  for (const waiting of ['a', 'b']) {
+  for (const waiting of [1, 2]) {
     const asked = { ...IDLE, last, waiting };
     assert.deepEqual(decideNudge({ ...asked, before: before(NUDGE_LAPSES_MS - 1) }), {
       is: 'none',
@@ -62,9 +62,15 @@ test('given a nudge that is not answered, there is no second one, whatever else 
 });
 
 test('given a nudge that was answered, what still waits is not nudged for again, what came since is', () => {
-  const before = { waiting: 'a', at: NOW - 5000 };
+  const before = { waiting: 1, at: NOW - 5000 };
   assert.deepEqual(decideNudge({ ...IDLE, before }), { is: 'none', why: 'told' });
-  assert.deepEqual(decideNudge({ ...IDLE, before, waiting: 'b' }), { is: 'nudge' });
+  assert.deepEqual(decideNudge({ ...IDLE, before, waiting: 2 }), { is: 'nudge' });
+  const later = { waiting: 2, at: NOW - 5000 };
+  assert.deepEqual(
+    decideNudge({ ...IDLE, before: later }),
+    { is: 'none', why: 'told' },
+    'the newest was read, an older one not',
+  );
 });
 
 test('property: over any history, between two nudges there is an answer or the lapse, and none falls on a working agent', () => {
@@ -84,12 +90,12 @@ test('property: over any history, between two nudges there is an answer or the l
         if (moment !== null) last = { moment, at: now };
         if (comes) came += 1;
         now += 1;
-        const nudge = decideNudge({ pending: came > 0 ? ONE : [0, 0, 0, 0, 0], waiting: `${came}`, last, before, now });
+        const nudge = decideNudge({ pending: came > 0 ? ONE : [0, 0, 0, 0, 0], waiting: came, last, before, now });
         if (nudge.is !== 'nudge') continue;
         assert.ok(came > 0 && last !== null);
         assert.ok(now - last.at >= (WORKS_MS[last.moment] ?? 0));
         assert.ok(before === null || last.at > before.at || now - before.at >= NUDGE_LAPSES_MS);
-        before = { waiting: `${came}`, at: now };
+        before = { waiting: came, at: now };
       }
     }),
   );

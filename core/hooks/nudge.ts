@@ -5,8 +5,8 @@ import type { Instant } from '../model/index.ts';
 export interface NudgeFacts {
   /** How many items wait, by priority, counted now. */
   readonly pending: readonly [number, number, number, number, number];
-  /** Identifies the items that wait: the text changes when an item arrives. */
-  readonly waiting: string;
+  /** The id of the newest item that waits; ids rise. 0: none. */
+  readonly waiting: number;
   /** When the agent's hook last ran, and at which moment; null: never, so nothing is known of its turns. */
   readonly last: { readonly moment: string; readonly at: Instant } | null;
   /** The previous nudge; null: none. */
@@ -14,9 +14,9 @@ export interface NudgeFacts {
   readonly now: Instant;
 }
 
-/** A nudge that was sent. */
+/** A nudge that was sent, whichever way. It is about all items up to this id. */
 export interface NudgeRecord {
-  readonly waiting: string;
+  readonly waiting: number;
   readonly at: Instant;
 }
 
@@ -29,6 +29,8 @@ export type Nudge =
 const MINUTE = 60_000;
 /** After this time a nudge without an answer counts as lost. */
 export const NUDGE_LAPSES_MS = 30 * MINUTE;
+/** The moment that is noted while the hook of a Stop decides; after it `Stop` or `Continued`. */
+export const STOPPING = 'Stopping';
 /** A new session gets this long: it may be given its first prompt, or go on after a compaction. */
 export const STARTS_MS = MINUTE;
 /**
@@ -41,6 +43,8 @@ export const WORKS_MS: Readonly<Record<string, number>> = {
   PostToolUse: 15 * MINUTE,
   PreCompact: 15 * MINUTE,
   Continued: 15 * MINUTE,
+  // Its hook decides whether the agent may stop, and may be killed: a harness waits 10 s for it.
+  [STOPPING]: 15_000,
 };
 
 /**
@@ -57,7 +61,7 @@ export function decideNudge({ pending, waiting, last, before, now }: NudgeFacts)
   if (before === null) return { is: 'nudge' };
   const isAnswered = last.at > before.at;
   if (!isAnswered && now - before.at < NUDGE_LAPSES_MS) return { is: 'none', why: 'outstanding' };
-  return isAnswered && before.waiting === waiting ? { is: 'none', why: 'told' } : { is: 'nudge' };
+  return isAnswered && before.waiting >= waiting ? { is: 'none', why: 'told' } : { is: 'nudge' };
 }
 
 /** Milliseconds until the agent is idle if nothing else happens; 0: it is idle. `over`: a nudge cannot reach the agent. */

@@ -5,9 +5,11 @@ import {
   type Database,
   migrate,
   openDeletionLimit,
+  ringWaiters,
   runLaterTransaction,
   runTransaction,
   toPendingDir,
+  toWaitersDir,
 } from '../state/index.ts';
 import { DAMAGED_FROM, formatDamaged, openSeals } from './continuity.ts';
 import {
@@ -94,6 +96,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
     const pushed = runTransaction(db, () => {
       const results = items.map((item) => pushOne(item, now, origin));
       clearStamps(toPendingDir(db.path), listAddressees(items));
+      ringWaiters(toWaitersDir(db.path), listAddressees(items));
       return results;
     });
     changed();
@@ -193,6 +196,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
         if (waiting.length > 0) {
           sql.touch.run(persona);
           clearStamps(toPendingDir(db.path), [persona]);
+          ringWaiters(toWaitersDir(db.path), [persona]);
         }
         return waiting.length;
       });

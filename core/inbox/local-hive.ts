@@ -7,8 +7,10 @@ import {
   createGroupCommit,
   type Database,
   migrate,
+  ringWaiters,
   runTransaction,
   toPendingDir,
+  toWaitersDir,
 } from '../state/index.ts';
 import { computeMailSum, DAMAGED_FROM, formatDamaged, openSeals } from './continuity.ts';
 import type { Items, TrimmedMessage } from './item.ts';
@@ -145,6 +147,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const sql = prepareHiveStatements(db);
   const seals = openSeals(db);
   const stamps = toPendingDir(db.path);
+  const waiters = toWaitersDir(db.path);
   /** Enough bytes for that many code points of any kind. */
   const headBytes = contentChars === null ? null : contentChars * 4;
   const recent = openRecentMessages(db, headBytes, toTrimmedMessage);
@@ -193,10 +196,9 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       const now = Math.floor(clock.now());
       const first = sql.nextId.get()?.id ?? 1;
       const results = mails.map((mail, n) => insert(mail, first + n, now));
-      clearStamps(
-        stamps,
-        mails.map(({ to }) => to),
-      );
+      const addressees = mails.map(({ to }) => to);
+      clearStamps(stamps, addressees);
+      ringWaiters(waiters, addressees);
       return results;
     });
     if (mails.length === 1) announceChanges();

@@ -88,3 +88,4 @@ export {
   toCopyPath,
   writeStoreReport,
 } from './store.node.ts';
+export { dismissWaiter, listWaitingSessions, ringWaiters, toWaitersDir } from './waiters.node.ts';

@@ -30,7 +30,7 @@ export function clearStamps(dir: string | null, names: Iterable<PersonaId> | 'ev
     let removed = false;
     const stamps = readStamps(dir);
     if (stamps.length === 0) return; // the usual case in a burst of mail, after its first item
-    const cleared = names === 'everyone' ? null : toStems(names);
+    const cleared = names === 'everyone' ? null : toPersonaStems(names);
     for (const stem of cleared === null ? stamps : stamps.filter((name) => cleared.has(name))) {
       removed = removeStamp(join(dir, stem)) || removed;
     }
@@ -51,7 +51,8 @@ export function removeStamp(path: string): boolean {
   }
 }
 
-function toStems(names: Iterable<PersonaId>): ReadonlySet<string> {
+/** Returns the stems of files about these personas: of each name, and of the id that follows `local-`. */
+export function toPersonaStems(names: Iterable<PersonaId>): ReadonlySet<string> {
   const stems = new Set<string>();
   for (const name of names) stems.add(toStem(name)).add(toStem(`${LOCAL_PREFIX}${name}`));
   return stems;

@@ -27,6 +27,8 @@ export interface HookArgs {
 
 /** The value of `--event` when a word after all flags says what happened. */
 const NOTIFY = 'notify';
+/** The value of `--event` when the waiter of a session of Claude Code asks what to do. Nothing is on stdin then. */
+export const WAIT = 'Wait';
 
 type HookFlag = `--${keyof typeof HOOK_FLAGS}`;
 
@@ -41,7 +43,7 @@ export function parseHookArgs(args: readonly string[], env: Io['env']): HookArgs
   if (harness === null) throw new Error(`--harness ${name}: must be ${joinWithOr(HARNESS_NAMES)}`);
   const event = values['--event'];
   if (notification !== null && name !== 'codex') throw new Error(`--event ${NOTIFY} is used only with --harness codex`);
-  if (notification === null && event !== undefined && parseHookEvent(event) === null)
+  if (notification === null && event !== undefined && event !== WAIT && parseHookEvent(event) === null)
     throw new Error(`--event ${event}: unknown event`);
   const delivery = values['--deliver'] ?? 'inject';
   if (delivery !== 'inject' && delivery !== 'doorbell')
@@ -117,7 +119,11 @@ export function createBudget(clock: Pick<Clock, 'monotonic'>, ms: number): TimeB
 }
 
 /** Returns the persona that stdin, the environment or the command line names. Null: only announced sessions can tell. */
-export function findStatedPersona({ persona }: HookTurn, env: Io['env'], flag: string | null): string | null {
+export function findStatedPersona(
+  { persona }: Pick<HookTurn, 'persona'>,
+  env: Io['env'],
+  flag: string | null,
+): string | null {
   return persona ?? getProcessPersona(env) ?? flag;
 }
 
@@ -141,7 +147,7 @@ type PersonaMatch =
  * @param flag the persona of the command line, where a thread comes before it (Codex); null: none, or it was tried before
  */
 export function findAnnouncedPersona(
-  { session, cwd }: HookTurn,
+  { session, cwd }: Pick<HookTurn, 'session' | 'cwd'>,
   sessions: SessionStore,
   config: string,
   flag: string | null,

@@ -7,6 +7,7 @@ import {
   type HookTurn,
   isTurnStart,
   refuseForeignEnv,
+  STOPPING,
 } from '../../../core/hooks/index.ts';
 import { createOpenDecisionLookup } from '../../../core/inbox/decisions/index.ts';
 import { createGitCheck, type Gates, openGates } from '../../../core/inbox/gates/index.ts';
@@ -14,7 +15,15 @@ import { openItems } from '../../../core/inbox/index.ts';
 import { listQueueDirectories } from '../../../core/inbox/queue/index.ts';
 import { Fault } from '../../../core/model/index.ts';
 import { type Log, plainRandom, realClock, realRandom } from '../../../core/ports/index.ts';
-import { createRealDisk, type Database, findOwnDirs, openStore } from '../../../core/state/index.ts';
+import {
+  createRealDisk,
+  type Database,
+  dismissWaiter,
+  findOwnDirs,
+  openStore,
+  ringWaiters,
+  toWaitersDir,
+} from '../../../core/state/index.ts';
 import {
   createPendingStamper,
   followPrompts,
@@ -23,6 +32,7 @@ import {
   noteActivity,
   PROBE,
   PROBE_ANSWER,
+  readActivity,
   reportSession,
 } from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
@@ -41,6 +51,7 @@ import {
   type Progress,
   parseHookArgs,
   type TimeBudget,
+  WAIT,
 } from './call.ts';
 import type { DaemonBell } from './doorbell.ts';
 import type { WaitingEvents } from './events.ts';
@@ -87,6 +98,11 @@ async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<voi
     const { handleNotification } = await import('./notification.ts');
     return await handleNotification(notification, options.persona, io.env, { log, budget });
   }
+  if (options.event === WAIT) {
+    const { decideForWaiter } = await import('./waiter.ts');
+    io.out(`${decideForWaiter(options.persona, io.env.CLAUDE_CODE_SESSION_ID ?? '', io.env, log)}\n`);
+    return;
+  }
   const stdin = await readStdin(budget.part(STDIN_MS));
   const foreign = refuseForeignEnv(harness.name, io.env);
   if (foreign !== null) throw foreign;
@@ -130,14 +146,27 @@ async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<s
   if (persona === null) return null;
   followPrompts(dirs.run, persona, turn);
   if (SAYS_PROMPTS.has(turn.event)) return persona; // helpers and a resting agent send these too, so they show no activity
-  noteActivity(dirs.run, persona, turn.event);
+  // A waiter and the tray process must not wake the agent for what this call is about to show it.
+  noteActivity(dirs.run, persona, turn.event === 'Stop' ? STOPPING : turn.event);
   const call: HookCall = { ...callBase, persona, db: wrapWithDeadline(db, budget) };
   if (turn.event === 'SessionEnd') endSession(call);
+  if (turn.isSubagent) noteStop(call);
   if (turn.event === 'SessionEnd' || turn.event === 'StopFailure' || turn.isSubagent) return persona;
   const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./doorbell.ts') : null;
-  await handleTurnBoundary(call, daemons);
+  try {
+    await handleTurnBoundary(call, daemons);
+  } finally {
+    noteStop(call);
+  }
   stamp({ ...call, db }, daemons); // stamping waits for nobody, so it needs no deadline
+  // A waiter that began beside this call may have looked too early.
+  if (turn.event === 'Stop') ringWaiters(toWaitersDir(db.path), [persona]);
   return persona;
+}
+
+/** Notes the end of a Stop, unless the agent continues. */
+function noteStop({ run, persona, turn }: HookCall): void {
+  if (turn.event === 'Stop' && readActivity(run, persona)?.moment === STOPPING) noteActivity(run, persona, 'Stop');
 }
 
 /** Handles an error that may hide a gate: a persona that can have a gate is held once, and told why. */
@@ -209,6 +238,7 @@ function endSession(call: HookCall): void {
   createGates(call).endSession(locateInbox(persona, config).name, turn.session);
   openSessionStore(db).end(persona, turn.session, realClock.now());
   openItems({ db, clock: realClock }).endSession(locateInbox(persona, config).name, turn.session);
+  dismissWaiter(toWaitersDir(db.path), [persona], turn.session);
 }
 
 async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<void> {

@@ -23,6 +23,8 @@ const NUDGE = {
   properties: {
     /** Type words into the tmux pane of an idle Claude Code. Default: false. */
     tmux: { type: 'boolean' },
+    /** Let the hooks of Claude Code wait for mail while it is idle. Default: true. */
+    waiter: { type: 'boolean' },
     /** Use `codex queue` for a thread that is running. Default: true. */
     codexQueue: { type: 'boolean' },
   },

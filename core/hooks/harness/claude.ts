@@ -62,5 +62,6 @@ export const claude: HarnessModule = {
     },
     timeout: HOOK_TIMEOUT_S,
     asksForTrust: false,
+    waits: ['SessionStart', 'Stop'],
   },
 };

@@ -55,6 +55,8 @@ export interface HarnessSetup {
   readonly timeout: number;
   /** Its user must trust each hook, and a changed command is a new hook. So the commands never change. */
   readonly asksForTrust: boolean;
+  /** The program's events after which a waiter begins, which wakes an idle agent by its end; absent: the program has no such hooks. */
+  readonly waits?: readonly string[];
 }
 
 export interface HookSlot {
