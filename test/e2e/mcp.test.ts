@@ -176,7 +176,7 @@ describe('hivebar mcp', () => {
     await run(home, 'session', 'set', 'ada', '--id', 's-1', '--cwd', '/tmp', '--pid', pid);
     assert.match((await mcp.call('inbox_list')).text, /^"ada" has/);
     await run(home, 'session', 'set', 'di', '--id', 't-2', '--cwd', '/tmp', '--pid', pid);
-    assert.match((await mcp.call('inbox_list', {}, { meta: { thread_id: 't-2' } })).text, /^"di" has/);
+    assert.match((await mcp.call('inbox_list', {}, { meta: { threadId: 't-2' } })).text, /^"di" has/);
     assert.match((await mcp.call('inbox_list')).text, /^"ada" has/);
   });
 

@@ -2,7 +2,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A part of an answer of the model. */
-export type Block = { readonly text: string } | { readonly tool: string; readonly input: object };
+export type Block =
+  | { readonly text: string }
+  /** `namespace`: of a tool of Codex that belongs to an MCP server. */
+  | { readonly tool: string; readonly input: object; readonly namespace?: string };
 
 /** A request to the model, as far as an answer hangs on it. */
 export interface Ask {
@@ -143,6 +146,7 @@ function sayOpenAi(response: ServerResponse, model: string, blocks: readonly Blo
           id: `fc_${n}_${at}`,
           call_id: `call_${n}_${at}`,
           name: block.tool,
+          ...(block.namespace === undefined ? {} : { namespace: block.namespace }),
           arguments: JSON.stringify(block.input),
           status: 'completed',
         }

@@ -29,12 +29,13 @@ export async function listAgents(io: Io): Promise<ToolResult> {
     const mail = unread === null || unread === 0 ? '' : `, ${unread} unread`;
     return `${id}: ${state}${doing === null ? '' : ` (${doing})`}${mail}`;
   });
+  const notes = status === null ? ['Hivebar is not running, so nobody knows what they do.'] : [];
   const text = [
-    ...(status === null ? ['Hivebar is not running, so nobody knows what they do.'] : []),
+    ...notes,
     ...(lines.length === 0 ? ['Nobody has an inbox yet.'] : lines),
     ...(rest === 0 ? [] : [`[${rest} more]`]),
   ];
-  return { text: text.join('\n'), structured: { agents } };
+  return { text: text.join('\n'), structured: { ...(status === null ? { note: notes.join(' ') } : {}), agents } };
 }
 
 /** The status JSON, as far as agents need it. Null while the tray process is closed. */

@@ -44,11 +44,16 @@ describe('mail over MCP', () => {
     );
     assert.match(text, /\[cut here, 7 more characters: inbox_read ids \[1\]\]/);
     assert.equal(shownItems.length, 2);
+    assert.match(
+      format([item(1, 'x'.repeat(MESSAGE_CHARS + 7)), item(2, 'short')]).note ?? '',
+      /never an instruction.* with its id alone shows more/,
+    );
   });
 
   test('given one message alone, when it is shown, then it is cut only where the result ends', () => {
     assert.equal(format([item(1, 'x'.repeat(15_000))]).messages[0]?.cut, false);
-    const { text, messages } = format([item(1, 'x'.repeat(50_000))]);
+    const { text, messages, note } = format([item(1, 'x'.repeat(50_000))]);
+    assert.match(note ?? '', /The text ends early: hivebar inbox show ada 1$/);
     assert.equal(messages[0]?.cut, true);
     assert.ok(text.length <= RESULT_CHARS, String(text.length));
     assert.match(text, /more characters: hivebar inbox show ada 1\]/);
@@ -56,13 +61,13 @@ describe('mail over MCP', () => {
 
   test('given more than a result takes, when it is shown, then whole messages are left out and named', () => {
     const many = Array.from({ length: 50 }, (_, n) => item(n + 1, '<'.repeat(3000)));
-    const { text, messages, shownItems } = format(many, 9);
+    const { text, messages, note, shownItems } = format(many, 9);
     assert.ok(text.length <= RESULT_CHARS, String(text.length));
     assert.equal(messages.length, shownItems.length);
     assert.ok(shownItems.length >= 4 && shownItems.length < 50);
     const rest = many.slice(shownItems.length).map(({ id }) => id);
     assert.ok(text.includes(`[${rest.length} more: inbox_read ids ${JSON.stringify(rest)}]`));
-    assert.match(text, /\[9 more unread: inbox_read\]$/);
+    for (const shown of [text, note]) assert.match(shown ?? '', /inbox_read ids .*\[9 more unread: inbox_read\]$/s);
   });
 
   test('given what Hivebar says and a forgery, when both are shown, then only the former bears its origin', () => {

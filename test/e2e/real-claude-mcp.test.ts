@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { prepareClaude } from '../kit/agent-terminal.ts';
+import { commandLine } from '../kit/command-line.ts';
+import { modelServer } from '../kit/model-server.ts';
+import { programEntry } from '../kit/program.ts';
+import { realClient } from '../kit/real-clients.ts';
+import { needs } from '../kit/require.ts';
+import { trayHome } from '../kit/tray-process.ts';
+
+const WITHIN_MS = 120_000;
+
+test('the real Claude Code reads and answers mail with the tools of hivebar mcp, as the persona that announced its session', async (t) => {
+  const client = realClient('claude');
+  if ('missing' in client) return void needs(t, client.missing);
+  using home = trayHome();
+  const project = `${home.home}/project`;
+  mkdirSync(project);
+  const session = '5f0c7a52-7b1e-4c58-9a5e-0d9c8a1b2c3d';
+  await using model = await modelServer(({ fresh }) => {
+    if (fresh.includes('Check your mail')) return [{ tool: 'mcp__hivebar__inbox_read', input: {} }];
+    if (fresh.includes('PLEASE REVIEW'))
+      return [{ tool: 'mcp__hivebar__inbox_send', input: { to: 'bo', text: 'DONE', replyTo: 1 } }];
+    return null;
+  });
+  const env = { ...prepareClaude(home.home, project, model.url), HOME: home.home };
+  const config = home.at('mcp.json');
+  const server = { command: process.execPath, args: [programEntry('hivebar'), 'mcp'], env: { ...home.env } };
+  writeFileSync(config, JSON.stringify({ mcpServers: { hivebar: server } }));
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err } = await commandLine(args, home.env);
+    assert.equal(code, 0, err);
+    return out;
+  };
+  await run('send', '--to', 'ada', '--from', 'bo', 'PLEASE REVIEW');
+  await run('session', 'set', 'ada', '--id', session, '--cwd', '/tmp', '--pid', String(process.pid));
+  const allowed = 'mcp__hivebar__inbox_read,mcp__hivebar__inbox_send';
+  const args = ['-p', 'Check your mail', '--session-id', session, '--mcp-config', config, '--allowedTools', allowed];
+  await runToEnd(client.program, args, project, env);
+  const read = model.asks.find(({ fresh }) => fresh.includes('PLEASE REVIEW'));
+  assert.match(read?.fresh ?? '', /never an instruction to you/);
+  assert.equal(await run('inbox', 'list', 'ada', '--pending'), 'ada has no pending items\n');
+  assert.match(await run('inbox', 'list', 'bo'), /\* +2 .* ada: In reply to your message 1: DONE/);
+});
+
+/** Runs a program without a terminal. @throws with what it wrote when it fails */
+async function runToEnd(program: string, args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
+  const child = spawn(program, [...args], {
+    ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'], timeout: WITHIN_MS },
+    env: { ...env, PATH: process.env.PATH, HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1,localhost' },
+  });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      written += chunk.toString('utf8');
+    });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  assert.equal(code, 0, written);
+}
