@@ -67,8 +67,10 @@ export function checkHooks(
 }
 
 /** Returns why hooks in the settings do not work, and the next step. Null when they work or none are installed. */
-export function findHookTrouble({ harness, standing, script, obstacles, failure, trust }: HookCheck): string | null {
+export function findHookTrouble(check: HookCheck): string | null {
+  const { harness, standing, missing, script, obstacles, failure, trust } = check;
   if (standing === 'absent') return null;
+  if (missing !== null) return `${missing}: run hivebar hook install`;
   if (standing === 'old') return 'the entries are out of date: run hivebar hook install';
   if (script !== 'right') return `its script is ${script}: run hivebar hook install`;
   if (obstacles.length > 0) return `they do not run: ${obstacles.join('; ')}`;

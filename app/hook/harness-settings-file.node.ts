@@ -162,6 +162,16 @@ export function isFile(path: string): boolean {
   return fs.statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
+/** Follows links. Windows has no such right. */
+export function isProgram(path: string): boolean {
+  try {
+    fs.accessSync(path, fs.constants.X_OK);
+    return isFile(path);
+  } catch {
+    return false; // it may not be run, or is not there
+  }
+}
+
 export function isFolder(path: string): boolean {
   return fs.statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

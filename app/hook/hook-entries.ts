@@ -172,6 +172,11 @@ function listHandlers(
   );
 }
 
+/** Formats where the command of a handler stands in its file. */
+export function formatHandlerKey({ event, group, handler }: PlacedHandler): string {
+  return `hooks.${event}[${group}].hooks[${handler}].command`;
+}
+
 /** Lists our handlers, with their positions. @throws Fault `settings` */
 export function listOwnHandlers(text: string | null, wish: Omit<HookWish, 'persona'>): readonly PlacedHandler[] {
   return text === null || text.trim() === '' ? [] : filterOwn(listHandlers(text, wish));

@@ -56,7 +56,8 @@ test('given no settings, install makes them, private, with a script that can be 
   assert.equal(mode(r.home.at('user/.codex/hivebar-hook')), 0o700);
   assert.deepEqual(readdirSync(r.home.at('user/.codex')).sort(), ['hivebar-hook', 'hooks.json']);
   assert.equal(r.installer.install('codex', 'user', 'ada').changed, false);
-  const { trust, ...status } = r.installer.readStatus('codex', 'user');
+  const { trust, missing, ...status } = r.installer.readStatus('codex', 'user');
+  assert.equal(missing, `${r.needs.scriptPath} names /n/node, which is gone`);
   assert.equal(trust?.is, 'untrusted');
   assert.deepEqual(status, {
     standing: 'installed',
@@ -283,6 +284,10 @@ test('C6 what keeps a harness from running hooks is named with its file: its swi
   assert.deepEqual(obstacles('claude'), []);
   r.home.write('project/.claude/settings.json', '{"disableAllHooks": true}');
   assert.deepEqual([obstacles('claude').length, obstacles('claude', 'project').length], [0, 1]);
+  r.home.write('project/.claude/settings.local.json', '{"disableAllHooks": false}');
+  assert.deepEqual(obstacles('claude', 'project'), [], 'the last one decides');
+  r.home.write('managed.json', '{"disableAllHooks": true}');
+  assert.deepEqual(obstacles('claude', 'project'), [`${r.home.at('managed.json')} says "disableAllHooks": true`]);
   r.home.write('managed.json', '{"allowManagedHooksOnly": true}');
   assert.deepEqual(obstacles('claude'), [`${r.home.at('managed.json')} says "allowManagedHooksOnly": true`]);
   const toml = r.home.write(
@@ -295,6 +300,31 @@ test('C6 what keeps a harness from running hooks is named with its file: its swi
   writeFileSync(toml, '[features]\nhooks = true\n');
   r.home.write('requirements.toml', 'allow_managed_hooks_only = true\n');
   assert.match(obstacles('codex').join(), /requirements\.toml says allow_managed_hooks_only = true/);
+});
+
+test('what the settings run and is gone, or may not be run, is named with the file and the key', () => {
+  using r = rig();
+  const node = r.home.write('node', '');
+  const installer = createInstaller({ ...r.needs, script: { ...r.needs.script, node, entry: node } });
+  const missing = (harness: 'claude' | 'codex') => installer.readStatus(harness, 'user').missing;
+  assert.equal(missing('claude'), null, 'nothing is installed');
+  installer.install('claude', 'user', 'ada');
+  installer.install('codex', 'user', 'ada');
+  assert.deepEqual([missing('claude'), missing('codex')], [null, null]);
+  const script = r.needs.scriptPath;
+  const launcher = r.home.at('user/.codex/hivebar-hook');
+  chmodSync(script, 0o600);
+  const key = `${r.user}: hooks.SessionStart[0].hooks[0].command`;
+  assert.equal(missing('claude'), `${key} names ${script}, which is not executable`);
+  rmSync(script);
+  assert.equal(missing('claude'), `${key} names ${script}, which is gone`);
+  assert.equal(missing('codex'), `${launcher} names ${script}, which is gone`);
+  rmSync(launcher);
+  const hooks = r.home.at('user/.codex/hooks.json');
+  assert.equal(missing('codex'), `${hooks}: hooks.SessionStart[0].hooks[0].command names ${launcher}, which is gone`);
+  installer.install('claude', 'user', 'ada');
+  rmSync(node);
+  assert.equal(missing('claude'), `${script} names ${node}, which is gone`);
 });
 
 test('G9 a script whose Node or program is gone is mended; one of another copy that is there is left', () => {

@@ -5,6 +5,7 @@ import {
   checkReplaceable,
   isFile,
   isFolder,
+  isProgram,
   putProgram,
   readBackup,
   readSettings,
@@ -18,6 +19,7 @@ import {
 import {
   addHooks,
   findHookEntries,
+  formatHandlerKey,
   type HookEntries,
   type HookWish,
   listOwnHandlers,
@@ -25,7 +27,7 @@ import {
 } from './hook-entries.ts';
 import { formatLauncher, formatProjectLauncherName, parseLauncherPersona } from './launcher.ts';
 import { makeActivityDir } from './prompts.node.ts';
-import { CMD_ENDING, formatCmdScript, type HarnessName, RECIPES } from './recipe.ts';
+import { CMD_ENDING, formatCmdScript, type HarnessName, isCmdHandler, isOwnHandler, RECIPES } from './recipe.ts';
 import { formatScript, parseScriptStarts, SCRIPT_NAME, type ScriptFacts } from './script.ts';
 import { findTomlValue, parseToml } from './toml.ts';
 
@@ -51,6 +53,11 @@ export interface HookStatus extends HookEntries {
   readonly path: string;
   /** Whether the script that the settings name exists, and is the one that this program would write. */
   readonly script: 'right' | 'old' | 'absent';
+  /**
+   * What our entries run and is gone or may not be run, with the file and the key that name it. Null: all of it is there, or there
+   * are no entries of ours.
+   */
+  readonly missing: string | null;
   /** Why the harness does not run the hooks although they are in its settings. */
   readonly obstacles: readonly string[];
   /** Null: the harness asks its user for no trust, or nothing of ours is in its settings. */
@@ -219,6 +226,21 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     return starts?.find((path) => !isFile(path)) ?? null;
   }
 
+  function findMissingProgram(harness: HarnessName, scope: HookScope, text: string | null): string | null {
+    const wish = createWish(harness, scope, null);
+    const handlers = listOwnHandlers(text, wish);
+    if (handlers.length === 0) return null;
+    for (const program of [wish.script, ...(wish.olderScripts ?? [])]) {
+      const placed = handlers.find(({ value }) => isOwnHandler(value, [program]));
+      const file = placed !== undefined && isCmdHandler(placed.value) ? `${program}${CMD_ENDING}` : program;
+      if (placed === undefined || isProgram(file)) continue;
+      return `${wish.path}: ${formatHandlerKey(placed)} names ${formatGone(file)}`;
+    }
+    if (!isProgram(scriptPath)) return `${wish.script} names ${formatGone(scriptPath)}`;
+    const gone = findMissing();
+    return gone === null ? null : `${scriptPath} names ${formatGone(gone)}`;
+  }
+
   return {
     scriptPath,
     findMissing,
@@ -260,12 +282,15 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
         persona: entries.persona ?? launcher?.persona ?? null,
         path,
         trust: readTrust(harness, wish, real, text),
+        missing: findMissingProgram(harness, scope, text),
         obstacles: findObstacles(harness, readSettingsTexts(harness, scope)),
         script: entries.standing === 'installed' && state === 'right' ? (launcher?.script ?? state) : state,
       };
     },
   };
 }
+
+const formatGone = (path: string): string => `${path}, which ${isFile(path) ? 'is not executable' : 'is gone'}`;
 
 /** A file that cannot be read is ignored here: the harness reads it, too, and reports what is wrong. */
 function readTextOrNull(path: string): string | null {
@@ -289,20 +314,31 @@ interface SettingsText {
  * parsed is ignored here.
  */
 function findObstacles(harness: HarnessName, files: readonly SettingsText[]): readonly string[] {
-  return files.flatMap(OBSTACLES[harness]);
+  return OBSTACLES[harness](files);
 }
 
-const OBSTACLES: Readonly<Record<HarnessName, (file: SettingsText) => readonly string[]>> = {
+const OBSTACLES: Readonly<Record<HarnessName, (files: readonly SettingsText[]) => readonly string[]>> = {
   claude: findClaudeObstacles,
-  codex: findCodexObstacles,
+  codex: (files) => files.flatMap(findCodexObstacles),
 };
 
-function findClaudeObstacles({ path, text, isManaged }: SettingsText): readonly string[] {
-  const { disableAllHooks, allowManagedHooksOnly } = parseObject(text);
-  return [
-    ...(disableAllHooks === true ? [`${path} says "disableAllHooks": true`] : []),
-    ...(isManaged && allowManagedHooksOnly === true ? [`${path} says "allowManagedHooksOnly": true`] : []),
-  ];
+/** Of the settings of the user and a project the last one that says something decides; an administrator is asked in any case. */
+function findClaudeObstacles(files: readonly SettingsText[]): readonly string[] {
+  const settings = files.map((file) => ({ ...(parseObject(file.text) as ClaudeSwitches), ...file }));
+  const decides = settings.findLast((file) => !file.isManaged && typeof file.disableAllHooks === 'boolean');
+  return settings.flatMap((file) => [
+    ...(file.disableAllHooks === true && (file.isManaged || file === decides)
+      ? [`${file.path} says "disableAllHooks": true`]
+      : []),
+    ...(file.isManaged && file.allowManagedHooksOnly === true
+      ? [`${file.path} says "allowManagedHooksOnly": true`]
+      : []),
+  ]);
+}
+
+interface ClaudeSwitches {
+  readonly disableAllHooks?: unknown;
+  readonly allowManagedHooksOnly?: unknown;
 }
 
 function findCodexObstacles({ path, text, isManaged }: SettingsText): readonly string[] {

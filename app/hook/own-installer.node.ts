@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { findOwnDirs, findOwnHome, requireCurrentFolder } from '../../core/state/index.ts';
@@ -53,9 +54,24 @@ function findHarnessHome(name: HarnessName, env: HookEnv, home: string): string 
   return (variable !== null && env[variable]) || join(home, folder);
 }
 
+/** An absent folder has none, and one that cannot be read says nothing here. */
+function listJsonFiles(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'));
+    return names.toSorted().map((name) => join(folder, name));
+  } catch {
+    return []; // see above
+  }
+}
+
 /** Lists where administrators put settings that come before those of a user. */
 function listManagedSettings(os: NodeJS.Platform, env: HookEnv): Readonly<Record<HarnessName, readonly string[]>> {
-  const claude = (folder: string): readonly string[] => [join(folder, 'managed-settings.json')];
+  // Claude Code keeps what an organisation sends it in the last one.
+  const claude = (folder: string): readonly string[] => [
+    join(folder, 'managed-settings.json'),
+    ...listJsonFiles(join(folder, 'managed-settings.d')),
+    join(findHarnessHome('claude', env, findOwnHome()), 'remote-settings.json'),
+  ];
   switch (os) {
     case 'darwin':
       return { claude: claude('/Library/Application Support/ClaudeCode'), codex: ['/etc/codex/requirements.toml'] };

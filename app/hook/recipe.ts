@@ -89,6 +89,11 @@ export function isOwnHandler(handler: unknown, scripts: readonly string[]): bool
   );
 }
 
+/** Whether cmd runs this handler of ours. */
+export function isCmdHandler(handler: unknown): boolean {
+  return (handler as { command?: string }).command?.startsWith('call "') === true;
+}
+
 /** Returns the persona of one of our handlers, as `createGroups` wrote it; null when it names none. */
 export function parseHandlerPersona(handler: unknown): string | null {
   const { command = '' } = handler as { command?: string };
