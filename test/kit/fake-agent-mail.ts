@@ -75,6 +75,8 @@ export interface FakeAgentMail extends AsyncDisposable {
   format(limit?: number): Buffer;
   fail(fault: HiveFault, route?: MailRoute): void;
   setToken(token: string | null): void;
+  /** From now on a person may mark mail as read, by POST. */
+  allowMarks(): void;
   /** Fields beside the messages of each answer. */
   setExtra(extra: Record<string, unknown>): void;
   refuse(): Promise<void>;
@@ -98,6 +100,7 @@ export async function fakeAgentMail(options: FakeAgentMailOptions = {}): Promise
   let lastId = 0;
   let lastTs = FIRST_TS;
   let running = 0;
+  let takesMarks = false;
   let mostAtOnce = 0;
   const sockets = new Set<Socket>();
   const timers = new Set<NodeJS.Timeout>();
@@ -151,6 +154,11 @@ export async function fakeAgentMail(options: FakeAgentMailOptions = {}): Promise
     const { method = '', headers } = request;
     const url = new URL(request.url ?? '/', 'http://server');
     requests.push(`${method} ${request.url}`);
+    const [, slug, name] = /^\/mail\/([^/]+)\/inbox\/([^/]+)\/mark-read$/.exec(url.pathname) ?? [];
+    if (takesMarks && method === 'POST' && slug !== undefined && name !== undefined) {
+      takeMarks(slug, name, request, response);
+      return;
+    }
     const route = toRoute(url);
     const problem = findViolation(method, url, route, headers, isRust);
     if (problem !== null || route === null) {
@@ -160,6 +168,21 @@ export async function fakeAgentMail(options: FakeAgentMailOptions = {}): Promise
     }
     if (token !== null && route !== 'liveness' && headers.authorization !== `Bearer ${token}`) plain(response, 401);
     else answerRequest(route, url, response);
+  }
+
+  function takeMarks(slug: string, name: string, request: IncomingMessage, response: ServerResponse): void {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { message_ids: ids } = JSON.parse(Buffer.concat(parts).toString('utf8')) as { message_ids: number[] };
+      if (token !== null && request.headers.authorization !== `Bearer ${token}`) plain(response, 401);
+      else if (ids.length === 0 || ids.length > 500) plain(response, 400);
+      else {
+        for (const { id, project, readBy } of mail)
+          if (project === slug && ids.includes(id) && readBy.has(name)) readBy.set(name, true);
+        send(response, { success: true, updated: ids.length });
+      }
+    });
   }
 
   function answerRequest(route: MailRoute, url: URL, response: ServerResponse): void {
@@ -241,6 +264,9 @@ export async function fakeAgentMail(options: FakeAgentMailOptions = {}): Promise
     agentNames: () => [...projects.values()].flatMap(({ agents }) => [...agents]),
     format: (limit = 1000) => Buffer.from(JSON.stringify(toAnswer(limit, false))),
     fail: (fault, route) => void faults.push({ fault, route }),
+    allowMarks: () => {
+      takesMarks = true;
+    },
     setToken: (next) => {
       token = next;
     },

@@ -40,6 +40,7 @@ function createModel() {
     },
     listProjects: async () => [{ slug: 'p', folder: '/p' }],
     listAgents: async () => ['ada', 'bo'],
+    markRead: async () => {},
     isAlive: async () => true,
     reset: () => {},
     [Symbol.asyncDispose]: async () => {},

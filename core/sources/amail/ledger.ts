@@ -31,6 +31,8 @@ export interface MailLedger {
   /** The evidence for one agent. Nothing that was written before `bornAfter` can be addressed to it. */
   read(address: string, from: Checkpoint, bornAfter: number): LogEvidence;
   count(address: string): UnreadCounts;
+  /** The ids of messages to this agent that it has not read, as far as the server says, ascending. */
+  listUnread(address: string): readonly number[];
   /** Changes when a poll of this agent would say something else. */
   sign(address: string): string;
   /** Addresses of everybody who received mail, as far as it was seen. */
@@ -166,6 +168,11 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
     return { unread: toCount(unread), urgent: toCount(urgent) };
   }
 
+  function listUnread(address: string): readonly number[] {
+    const name = toName(address);
+    return list(address).flatMap(({ id, readBy }) => (readBy.get(name) === true ? [] : [id]));
+  }
+
   /** Whether it is known from the numbering before, under another id. */
   function isRepeated({ id, createdAt }: AgentMail): boolean {
     return before !== null && id <= before.highest && createdAt !== null && createdAt <= before.newest;
@@ -222,6 +229,7 @@ export function createLedger(saved: SavedLedger | null, base: string): MailLedge
     },
     read,
     count,
+    listUnread,
     sign(address) {
       const { unread, urgent } = count(address);
       return `${list(address).at(-1)?.id ?? 0} ${formatSign(unread)} ${formatSign(urgent)}`;

@@ -168,7 +168,7 @@ function openHive(
     ...{ server, base, clock, memory },
     watchSignals: (heard) => watchSignals(signals, { clock, files }, heard),
     ...(setting.inboxEvents === true ? { runInboxEvents: createInboxEventsRunner(base, host) } : {}),
-    ...(setting.actions === true ? { replyToAgent } : {}),
+    ...(setting.actions === true ? { replyToAgent, acting: host.log } : {}),
   });
   const { protocol, hostname, port } = new URL(base);
   return {

@@ -5,13 +5,14 @@ import { createTroubleLog } from '../../services/index.ts';
 import { isLivenessAnswer, type MailProject, parseAgentNames, parseUnifiedInbox, type UnifiedInbox } from './answer.ts';
 import { createServerFault } from './settings.ts';
 
-/** Sends GET requests to the one server. `createHttpClient` of core/net creates one that accepts the status 503. */
+/** Sends requests to the one server; whoever watches uses `get` alone. `createHttpClient` of core/net creates one that accepts the status 503. */
 export interface MailFetcher extends AsyncDisposable {
   get(
     path: string,
     signal: AbortSignal,
     options?: { readonly deadlineMs?: number },
   ): Promise<Pick<HttpResponse, 'body' | 'status'>>;
+  post(path: string, body: object, signal: AbortSignal): Promise<Pick<HttpResponse, 'body' | 'status'>>;
   reset?(): void;
 }
 
@@ -26,7 +27,10 @@ export interface MailServerOptions {
   readonly contentChars: number | null;
 }
 
-/** The four routes of a server that a watcher may call (agent-mail contract 2). One request runs at a time. */
+/**
+ * The four routes of a server that a watcher may call (agent-mail contract 2), and the one with which a person marks mail as read.
+ * One request runs at a time.
+ */
 export interface MailServer extends AsyncDisposable {
   /** The newest messages, the same object for the same answer; null while the server is degraded and gives none. @throws Fault */
   listMail(limit: number, signal: AbortSignal): Promise<MailWindow | null>;
@@ -37,10 +41,14 @@ export interface MailServer extends AsyncDisposable {
   listProjects(signal: AbortSignal): Promise<readonly MailProject[]>;
   /** The names of the agents of a project; null when the server knows none. @throws Fault */
   listAgents(project: string, signal: AbortSignal): Promise<readonly string[] | null>;
+  /** Marks messages to an agent as read, at most 500. Only a person has it done. @throws Fault */
+  markRead(project: string, name: string, ids: readonly number[], signal: AbortSignal): Promise<void>;
   /** Whether such a server answers. @throws Fault when nothing answers */
   isAlive(signal: AbortSignal): Promise<boolean>;
   reset(): void;
 }
+
+type ServerAnswer = Pick<HttpResponse, 'body' | 'status'>;
 
 export interface MailWindow {
   readonly answer: UnifiedInbox;
@@ -66,17 +74,16 @@ export function createMailServer({ fetcher, base, clock, log, contentChars }: Ma
   let smallUntil = Number.NEGATIVE_INFINITY;
   const trouble = createTroubleLog(log);
 
+  const get = (path: string, signal: AbortSignal, deadlineMs = REQUEST_MS): Promise<ServerAnswer> =>
+    askInTurn(() => fetcher.get(path, signal, { deadlineMs }), signal);
+
   /** Begins when the request before has ended. */
-  function get(
-    path: string,
-    signal: AbortSignal,
-    deadlineMs = REQUEST_MS,
-  ): Promise<Pick<HttpResponse, 'body' | 'status'>> {
+  function askInTurn(ask: () => Promise<ServerAnswer>, signal: AbortSignal): Promise<ServerAnswer> {
     const before = last;
     const request = (async () => {
       await waitUnlessAborted(before, signal);
       signal.throwIfAborted();
-      return await fetcher.get(path, signal, { deadlineMs });
+      return await ask();
     })();
     last = Promise.allSettled([before, request]).then(() => {}); // without the answers, which would live on in it
     return request.catch((error: unknown) => {
@@ -129,6 +136,11 @@ export function createMailServer({ fetcher, base, clock, log, contentChars }: Ma
         if (error instanceof Fault && error.code === 'amail-too-old') return null;
         throw error;
       }
+    },
+    async markRead(project, name, ids, signal) {
+      const path = `/mail/${encodeURIComponent(project)}/inbox/${encodeURIComponent(name)}/mark-read`;
+      const { status } = await askInTurn(() => fetcher.post(path, { message_ids: ids }, signal), signal);
+      if (status === UNAVAILABLE) throw createServerFault('status', `${getName(path)}: answered 503`);
     },
     async isAlive(signal) {
       const { body, status } = await get('/health/liveness', signal, ALIVE_MS);

@@ -1,8 +1,17 @@
 import { hash } from 'node:crypto';
 import { AGENT_STATE_NOT_REPORTED, type AgentState, exactly, foldName, type PersonaId } from '../../model/index.ts';
-import type { Clock } from '../../ports/index.ts';
+import type { Clock, Log } from '../../ports/index.ts';
 import { every } from '../../services/index.ts';
-import type { Gap, LogEvidence, Persona, PollResult, Reply, Source, UnreadCounts } from '../source.ts';
+import type {
+  Gap,
+  LogEvidence,
+  MarkReadSelection,
+  Persona,
+  PollResult,
+  Reply,
+  Source,
+  UnreadCounts,
+} from '../source.ts';
 import { createTimers, cut } from '../source-tools.ts';
 import type { MailProject, UnifiedInbox } from './answer.ts';
 import { type RunInboxEvents, readMissedMail } from './deliveries.ts';
@@ -24,6 +33,8 @@ export interface AmailOptions {
   readonly runInboxEvents?: RunInboxEvents;
   /** Sends what a person typed; absent: the settings do not allow it. */
   readonly replyToAgent?: ReplyToMailAgent;
+  /** Has a person mark mail as read; absent: the settings do not allow it. Its log says when that failed. */
+  readonly acting?: Pick<Log, 'warn'>;
 }
 
 /** Where the source remembers what it knows of a server, from one process to the next. */
@@ -68,6 +79,8 @@ const LARGE_EVERY_MS = 60_000;
 /** An unknown recipient has the agents listed anew, but not more often. */
 const LIST_EVERY_MS = 30_000;
 const LABEL_CHARS = 80;
+/** The server marks so many messages at once. */
+const MOST_MARKED = 500;
 
 /** What a request brought, and which agents heard of it. */
 interface WindowOutcome {
@@ -87,7 +100,7 @@ interface SharedRequest {
  * all of them. Nothing is ever marked as read (agent-mail contract 2).
  */
 export function createAmailSource(options: AmailOptions): AmailSource {
-  const { server, base, clock, memory, replyToAgent } = options;
+  const { server, base, clock, memory, replyToAgent, acting } = options;
   const saved = memory.load();
   const own = saved?.base === base ? saved : null;
   const ledger = createLedger(own?.ledger ?? null, base);
@@ -95,6 +108,8 @@ export function createAmailSource(options: AmailOptions): AmailSource {
   const ids = new Set([...agents.values()].map(({ id }) => foldName(id)));
   const labels = new Map<string, string>();
   const timers = createTimers(clock);
+  /** Aborts when the source is closed. */
+  const over = new AbortController();
   /** What the last poll of each agent said; null: it failed. */
   const signs = new Map<string, string | null>();
   let listed: ReadonlySet<string> | null = null;
@@ -288,6 +303,25 @@ export function createAmailSource(options: AmailOptions): AmailSource {
     }
   }
 
+  /** Returns how many messages the server is asked to mark. That it did shows at the next poll. */
+  function markRead(persona: Persona, which: MarkReadSelection, log: Pick<Log, 'warn'>): number {
+    const { id: agent, address } = persona;
+    const ids = ledger.listUnread(address).filter((id) => isSelected(id, which));
+    void sendMarks(address, ids).catch((error: unknown) =>
+      log.warn(`${agent}: mail is not marked as read: ${error instanceof Error ? error.message : String(error)}`),
+    );
+    return ids.length;
+  }
+
+  async function sendMarks(address: string, ids: readonly number[]): Promise<void> {
+    const [slug = '', name = ''] = address.split('/');
+    for (let from = 0; from < ids.length; from += MOST_MARKED)
+      await server.markRead(slug, name, ids.slice(from, from + MOST_MARKED), over.signal);
+    last = null; // the last answer is from before, and may not show mail that is this old
+    largeAt = Number.NEGATIVE_INFINITY;
+    wakes?.(address);
+  }
+
   const sign = (address: string): string => `${ledger.sign(address)} ${isDegraded}`;
 
   return {
@@ -352,6 +386,9 @@ export function createAmailSource(options: AmailOptions): AmailSource {
       };
     },
     named,
+    ...(acting === undefined
+      ? {}
+      : { markRead: (persona: Persona, which: MarkReadSelection) => markRead(persona, which, acting) }),
     ...(replyToAgent === undefined
       ? {}
       : { reply: ({ address }: Persona, reply: Reply, signal: AbortSignal) => replyToAgent(address, reply, signal) }),
@@ -362,6 +399,7 @@ export function createAmailSource(options: AmailOptions): AmailSource {
       return `${base}/mail/${encodeURIComponent(slug)}/inbox/${encodeURIComponent(name)}`;
     },
     async [Symbol.asyncDispose]() {
+      over.abort();
       current?.stop.abort();
       await server[Symbol.asyncDispose]();
     },
@@ -400,4 +438,9 @@ function countNames(found: readonly { readonly name: string }[]): (name: string)
 function toFolderName(path: string, slug: string): string {
   const folder = path.split(/[/\\]/).findLast((part) => part !== '') ?? slug;
   return cut(folder.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/]/gu, ''), LABEL_CHARS) || slug;
+}
+
+function isSelected(id: number, which: MarkReadSelection): boolean {
+  if (which === 'all') return true;
+  return 'upTo' in which ? id <= which.upTo : which.includes(id);
 }
