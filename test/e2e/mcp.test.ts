@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { commandLine } from '../kit/command-line.ts';
-import { connectMcp, ERAS, type McpClient, talkMcp } from '../kit/mcp-client.ts';
+import { connectMcp, ERAS, type McpClient, readWithoutReader, talkMcp } from '../kit/mcp-client.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
@@ -43,7 +43,8 @@ for (const era of ERAS) {
       await until('it is read', async () => (await countPending(home)) === 0);
       assert.match((await mcp.call('inbox_read')).text, /no unread mail/);
       const sent = await mcp.call('inbox_send', { to: 'bo', text: 'done', replyTo: 1 });
-      assert.deepEqual(sent.data, { id: 2 });
+      assert.equal(sent.data.id, 2);
+      assert.match(sent.text, /^Sent as message 2 to "bo"\. Nobody of that name had mail here before\./);
       const [answer] = JSON.parse(await run(home, 'inbox', 'show', 'bo', '2', '--json')) as {
         content: string;
         from: string;
@@ -269,6 +270,15 @@ describe('hivebar mcp', () => {
     }[];
     const wrong = all.filter(({ id, read }) => read !== null && !given.has(id));
     assert.deepEqual(wrong, []);
+  });
+
+  test('given nobody reads stdout any more, when mail was to be read, then it is pending again', async () => {
+    using home = trayHome();
+    await send(home, 'ada', 'hello');
+    await readWithoutReader(home, ADA);
+    assert.equal(await countPending(home), 1);
+    await using mcp = await connectMcp(home, { env: ADA });
+    assert.deepEqual(ids((await mcp.call('inbox_read')).data), [1]);
   });
 
   test('given the client, when its end of stdin closes, then the server ends, even in a wait', async () => {

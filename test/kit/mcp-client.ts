@@ -90,23 +90,44 @@ export interface McpLine {
   readonly error?: unknown;
 }
 
+function startServer(home: TrayHome, args: readonly string[], more: Readonly<Record<string, string>> = {}) {
+  const env = { PATH: process.env.PATH, ...home.env, ...more };
+  const child = spawn(process.execPath, [programEntry('hivebar'), 'mcp', ...args], {
+    ...{ env, stdio: ['pipe', 'pipe', 'ignore'] },
+  });
+  child.stdin.on('error', () => {}); // it ended
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const write = (...messages: readonly object[]): void => {
+    child.stdin.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  };
+  return { child, ended, write };
+}
+
 /** Sends these requests at once to a server of its own, and returns its answers in the order of their ids. */
 export async function talkMcp(
   home: TrayHome,
   args: readonly string[],
   requests: readonly object[],
 ): Promise<readonly McpLine[]> {
-  const env = { PATH: process.env.PATH, ...home.env };
-  const stdio = ['pipe', 'pipe', 'inherit'] as const;
-  const child = spawn(process.execPath, [programEntry('hivebar'), 'mcp', ...args], { env, stdio: [...stdio] });
-  const ended = new Promise((resolve) => child.once('close', resolve));
-  child.stdin?.write(requests.map((request) => `${JSON.stringify({ jsonrpc: '2.0', ...request })}\n`).join(''));
+  const { child, ended, write } = startServer(home, args);
+  write(...requests);
   const lines: McpLine[] = [];
-  for await (const line of createInterface({ input: child.stdout as NodeJS.ReadableStream })) {
+  for await (const line of createInterface({ input: child.stdout })) {
     lines.push(JSON.parse(line) as McpLine);
     if (lines.length === requests.length) break;
   }
-  child.stdin?.end();
+  child.stdin.end();
   await ended;
   return lines.toSorted((a, b) => Number(a.id) - Number(b.id));
+}
+
+/** Has a server read mail whose client has closed its end of stdout, and waits until the server ended. */
+export async function readWithoutReader(home: TrayHome, env: Readonly<Record<string, string>>): Promise<void> {
+  const { child, ended, write } = startServer(home, [], env);
+  const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  write({ id: 1, method: 'initialize', params: hello }, { id: 2, method: 'tools/list' });
+  for await (const line of createInterface({ input: child.stdout })) if ((JSON.parse(line) as McpLine).id === 2) break;
+  child.stdout.destroy();
+  write({ id: 3, method: 'tools/call', params: { name: 'inbox_read', arguments: {} } });
+  await ended;
 }
