@@ -10,11 +10,13 @@ import { promisify } from 'node:util';
 import { openHistory } from '../core/history/index.ts';
 import { exactly, Fault } from '../core/model/index.ts';
 import { realFiles, silentLog } from '../core/ports/index.ts';
+import { createCodexHome } from '../test/kit/codex-queue.ts';
 import { type Desktop, startDesktop } from '../test/kit/desktop/index.ts';
 import { fakeClock } from '../test/kit/fake-clock.ts';
 import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-process.ts';
 import { captureBoardScreenshots } from './board-screenshots.ts';
 import { captureDaemonScreenshots } from './daemon-screenshots.ts';
+import { startExampleAgents } from './example-agents.ts';
 import { capturePageScreenshots } from './page-screenshots.ts';
 import { type Area, saveScreenshot } from './screenshot.ts';
 
@@ -53,13 +55,13 @@ const DUNSTRC = `[global]
     frame_color = "#f2b84b"
     timeout = 0
 `;
-/** Of the screen: the panel's end and four banners. */
-const BANNERS: Area = { width: 400, height: 395 };
+/** Of the screen: the panel's end and five banners. */
+const BANNERS: Area = { width: 400, height: 412 };
 /** Or the menu. */
-const MENU: Area = { width: 430, height: 350 };
+const MENU: Area = { width: 540, height: 510 };
 /** And what is behind a row of it: of a decision, of a persona. */
-const DECISION: Area = { width: 850, height: 350 };
-const PERSONA: Area = { width: 990, height: 430 };
+const DECISION: Area = { width: 1020, height: 510 };
+const PERSONA: Area = { width: 1060, height: 510 };
 const folder = process.argv[2] ?? join(import.meta.dirname, '..', 'docs', 'img');
 
 /** A notification daemon of our own; the pictures wait for its first banner. */
@@ -162,17 +164,17 @@ async function writeDay(home: TrayHome): Promise<void> {
 }
 
 /** The program on a desktop, and then `hivebar demo`: mail that came before the program is no news. */
-async function startTray(desktop: Desktop, home: TrayHome): Promise<TrayProcess> {
+async function startTray(desktop: Desktop, home: TrayHome, codexHome: string): Promise<TrayProcess> {
   const session = Object.fromEntries(SESSION.map((name) => [name, desktop.env[name] ?? '']));
   // Somebody is there already, so that nobody is greeted.
   await home.run(['send', '--to', 'dora', '--from', 'bo', 'Rebase is done.']);
   await home.run(['inbox', 'read', 'dora']);
   await writeDay(home);
-  const tray = await home.start([], { ...home.env, ...session });
-  await desktop.tray.waitLabel(/^dora - no unread$/);
+  const tray = await home.start([], { ...home.env, ...session, CODEX_HOME: codexHome });
+  await desktop.tray.waitLabel(/^dora - Working, 2 min$/);
   await home.run(['demo']);
-  await tray.until('the demo', ({ totals, decisions }) => totals.unread === 6 && decisions.length === 1);
-  await desktop.tray.waitLabel(/^6 unread, 1 urgent, 1 question for you$/);
+  await tray.until('the demo', ({ totals, decisions }) => totals.unread === 7 && decisions.length === 1);
+  await desktop.tray.waitLabel(/^1 agent waits for you, 7 unread, 1\+ urgent, 1 question for you$/);
   return tray;
 }
 
@@ -186,7 +188,9 @@ async function startPanel(
   // It draws, and ends with 1 all the same.
   await run('display', ['-window', 'root', '-size', '1280x800', `xc:${wall}`], { env: desktop.env }).catch(() => {});
   using home = trayHome();
-  await using tray = await startTray(desktop, home);
+  using codex = createCodexHome();
+  using _agents = startExampleAgents(home, codex);
+  await using tray = await startTray(desktop, home, codex.home);
   await shots(desktop, tray);
 }
 
@@ -204,9 +208,9 @@ async function capturePages(tray: TrayProcess): Promise<void> {
   await capturePageScreenshots({
     ...{ folder, executablePath: CHROMIUM, tray },
     views: [
-      { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 845 } },
-      { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 845 } },
-      { name: 'page-narrow.png', colorScheme: 'dark', viewport: { width: 390, height: 1060 } },
+      { name: 'page-light.png', colorScheme: 'light', viewport: { width: 1120, height: 1390 } },
+      { name: 'page-dark.png', colorScheme: 'dark', viewport: { width: 1120, height: 1390 } },
+      { name: 'page-narrow.png', colorScheme: 'dark', viewport: { width: 390, height: 1170 } },
       { name: 'page-persona.png', colorScheme: 'light', viewport: { width: 1120, height: 1240 } },
     ],
     async show(page, { name }) {
@@ -227,6 +231,7 @@ mkdirSync(folder, { recursive: true });
 await startPanel('dark', async (desktop, tray) => {
   await desktop.notifications.wait(/^cyrus/);
   await desktop.notifications.wait(/^ada asks/);
+  await desktop.notifications.wait(/^bo waits/);
   await shoot(desktop, 'notifications.png', BANNERS);
   await openMenu(desktop);
   await shoot(desktop, 'tray-menu-dark.png', MENU);

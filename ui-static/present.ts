@@ -379,12 +379,17 @@ export function toSummary({
       totalUrgent: formatNumber(totals.urgent, totals.urgentIs),
       totalUp: String(totals.up),
       totalDown: String(totals.down),
-      sentence: sentence ?? formatNeeds(totals, needs),
+      sentence: joinNumbers(sentence ?? formatNeeds(totals, needs)),
       paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil, generatedAt),
       decide: sentence === null ? lies : needs,
       version: `Hivebar ${version}`,
     },
   };
+}
+
+/** Keeps each number on the line of what it counts, where the headline is broken. */
+function joinNumbers(text: string): string {
+  return text.replace(/(\d\+?) /g, '$1\u00a0');
 }
 
 function formatQuestions(n: number): string {

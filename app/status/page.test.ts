@@ -75,7 +75,7 @@ test('what agents do is on the page, those that wait first, with and without Jav
   if (off === null || on === null) return;
   await live(on.page);
   for (const { page } of [off, on]) {
-    assert.equal(await page.locator('h1').textContent(), '1 agent waits for you, 15 unread');
+    assert.equal(await page.locator('h1').textContent(), '1\u00a0agent waits for you, 15\u00a0unread');
     const [first, ...others] = await words(page);
     assert.match(first ?? '', /^di Waits at a permission prompt, 3 min in hivebar with opus 0 unread /);
     assert.match(others.join('\n'), /Eve of the garden Working, 3 min /);
@@ -87,7 +87,7 @@ test('what agents do is on the page, those that wait first, with and without Jav
   assert.equal(await on.page.getByRole('button', { name: 'Waiting 1' }).getAttribute('aria-pressed'), 'false');
   putAgent(rig, 'di', { is: 'working', since: Date.now() });
   await on.page.locator('.card[data-id="di"] [data-slot="state"]', { hasText: 'Working, ' }).waitFor({ timeout: 3000 });
-  assert.equal(await on.page.locator('h1').textContent(), '15 unread');
+  assert.equal(await on.page.locator('h1').textContent(), '15\u00a0unread');
   putAgent(rig, 'ada', { is: 'waiting', why: 'input' });
   await on.page.locator('.card[data-id="ada"][data-look="waiting"]').waitFor({ timeout: 3000 });
   assert.match((await on.page.locator('#news').textContent()) ?? '', /waiting for you: ada/);
@@ -147,7 +147,7 @@ test('without JavaScript the page says the same as with it', async (t) => {
   await live(on.page);
   assert.deepEqual(await words(on.page), await words(off.page));
   assert.match((await words(off.page)).join('\n'), /cy Down.*refused[\s\S]*bo Up.*3 unread 1 urgent/);
-  assert.equal(await off.page.locator('h1').textContent(), '1 of 5 inboxes down');
+  assert.equal(await off.page.locator('h1').textContent(), '1\u00a0of 5\u00a0inboxes down');
   assert.equal(await off.page.title(), await on.page.title());
   assert.equal(await off.page.locator('#find').isVisible(), false, 'what needs a script is not there');
   assert.match(

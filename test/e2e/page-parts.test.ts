@@ -264,15 +264,19 @@ describe('what an agent does', () => {
     const stalled = createPersona('bo', { agent: 'stalled', agentReason: 'mail-lies' });
     const lies = 'Nobody takes the mail of 1 of 2 inboxes';
     assert.deepEqual(summarize(waiting, stalled), [
-      '1 agent waits for you, 3 unread',
+      '1\u00a0agent waits for you, 3\u00a0unread',
       lies,
       '1 agent waits for you, (3) Hivebar',
     ]);
     const asked = createPersona('dee', { questions: 2 });
-    assert.equal(summarize(waiting, asked)[0], '1 agent waits for you, 2 questions for you, 3 unread');
-    assert.deepEqual(summarize(stalled, createPersona('cy')), [lies, null, '(3) Hivebar']);
-    assert.deepEqual(summarize(waiting, { ...waiting, id: 'bo' })[0], '2 agents wait for you, 3 unread');
-    assert.deepEqual(summarize(createPersona('cy'), { ...waiting, hidden: true })[0], '3 unread');
+    assert.equal(summarize(waiting, asked)[0], '1\u00a0agent waits for you, 2\u00a0questions for you, 3\u00a0unread');
+    assert.deepEqual(summarize(stalled, createPersona('cy')), [
+      lies.replaceAll(/(\d) /g, '$1\u00a0'),
+      null,
+      '(3) Hivebar',
+    ]);
+    assert.deepEqual(summarize(waiting, { ...waiting, id: 'bo' })[0], '2\u00a0agents wait for you, 3\u00a0unread');
+    assert.deepEqual(summarize(createPersona('cy'), { ...waiting, hidden: true })[0], '3\u00a0unread');
   });
 
   test('what began and ended is in the timeline, in words', () => {
