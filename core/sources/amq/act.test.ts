@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Fault } from '../../model/index.ts';
 import type { ChildCommand, ProcessEnd } from '../../ports/index.ts';
-import { type AmqActionParams, runAmqAction } from './act.ts';
+import { type AmqActionParams, runAmqAction, toReplyParams } from './act.ts';
 
 const never = new AbortController().signal;
 
@@ -60,4 +60,18 @@ test('what AMQ refuses is shown as it says it', async () => {
     run({ do: 'read', message: 'x_pid1_ab' }, 'user', end),
     isFault('exec-failed', /no program amq on PATH/),
   );
+});
+
+test('amq reply: with a message it is an answer, without one it is sent to the agent, and never to the person', async () => {
+  const reply = (handle: string, message: string | null) =>
+    toReplyParams({ persona: `amq-${handle}`, handle, text: 'Yes.', message });
+  const answer = reply('user', 'x_pid1_ab') ?? assert.fail();
+  assert.equal((await run(answer, 'user')).args, 'reply --root /srv/q --me user --id x_pid1_ab --body Yes.');
+  const mail = reply('ada', null) ?? assert.fail();
+  assert.equal((await run(mail, 'ada')).args, 'send --root /srv/q --me user --to ada --body Yes.');
+  await assert.rejects(
+    run(reply('ada', 'x_pid1_ab') ?? assert.fail(), 'ada'),
+    isFault('usage', /mail of ada is its own/),
+  );
+  assert.equal(reply('user', null), null);
 });
