@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { trustAll } from '../../test/kit/hooks.ts';
 import { scratch } from '../../test/kit/scratch.ts';
+import { HARNESSES } from '../hook/index.ts';
 import { command } from './hook.ts';
 
 function rig() {
@@ -12,6 +13,7 @@ function rig() {
     HIVEBAR_HOME: home.at('state'),
     CLAUDE_CONFIG_DIR: home.at('claude'),
     CODEX_HOME: home.at('codex'),
+    HOME: home.at('home'),
   };
   let output = '';
   const run = async (...args: string[]): Promise<readonly [number, string]> => {
@@ -43,7 +45,7 @@ test('given an agent program that is used here, install, status and uninstall sa
   assert.match((await r.run('status'))[1], /Claude Code {2}installed {3}ada/);
   assert.match((await r.run('install'))[1], /installed already for ada/);
   assert.deepEqual(JSON.parse((await r.run('status', '--json', '--harness', 'claude'))[1])[0].persona, 'ada');
-  assert.match((await r.run('uninstall'))[1], /Claude Code: removed from .*\nCodex: found no hooks of Hivebar in/);
+  assert.match((await r.run('uninstall'))[1], /^Claude Code: removed from .*\n$/);
   assert.equal((await r.run('status'))[0], 1);
 });
 
@@ -71,6 +73,42 @@ test('given Codex, which runs only what its user trusted, install, status and th
   await status('not trusted in this form');
   r.home.write('codex/config.toml', `${trustAll(r.home.at('codex/hooks.json'))}enabled = false\n`);
   await status('switched off');
+});
+
+test('given an agent program whose settings hold comments, its hooks are printed, and found once they were added', async () => {
+  using r = rig();
+  mkdirSync(r.home.at('home/.gemini'), { recursive: true });
+  r.home.write('home/.gemini/settings.json', '// mine\n{}\n');
+  await assert.rejects(r.run('install', '--harness', 'gemini'), { code: 'settings', message: /hivebar hook print/ });
+  const [code, printed] = await r.run('print', 'gemini', '--persona', 'ada');
+  assert.equal(code, 0);
+  r.home.write('home/.gemini/settings.json', `// mine\n${printed}`);
+  assert.match((await r.run('status', '--harness', 'gemini'))[1], /^Gemini CLI {3}installed {3}ada/);
+  await assert.rejects(r.run('uninstall', '--harness', 'gemini'), { code: 'settings' });
+});
+
+test('given each agent program, install adds its hooks in its own file, and uninstall leaves no file behind', async () => {
+  using r = rig();
+  for (const harness of HARNESSES) {
+    const [, output] = await r.run('install', '--harness', harness, '--persona', 'ada');
+    const path = /in (\/.*)\n/.exec(output)?.[1] ?? '';
+    assert.ok(existsSync(path), output);
+    const status = JSON.parse((await r.run('status', '--json', '--harness', harness))[1])[0];
+    assert.deepEqual([status.standing, status.persona, status.failure], ['installed', 'ada', null], harness);
+    assert.match((await r.run('uninstall', '--harness', harness))[1], /removed from/);
+    assert.equal(existsSync(path), false, harness);
+  }
+  assert.deepEqual(readdirSync(r.home.at('home/.agents/plugins')), []);
+});
+
+test('given settings of a program that cannot be read and are none of ours, the others are shown all the same', async () => {
+  using r = rig();
+  mkdirSync(r.home.at('home/.qwen'), { recursive: true });
+  r.home.write('home/.qwen/settings.json', 'not json');
+  await r.run('install', '--harness', 'claude', '--persona', 'ada');
+  assert.equal((await r.run('status'))[0], 0);
+  assert.match((await r.run('uninstall'))[1], /^Claude Code: removed from .*\n$/);
+  await assert.rejects(r.run('status', '--harness', 'qwen'), { code: 'settings' });
 });
 
 test('given wrong words, usage names them', async () => {

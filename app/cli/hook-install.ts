@@ -11,6 +11,7 @@ import {
   type HookCheck,
   type HookInstaller,
   type HookScope,
+  isReadable,
   RECIPES,
 } from '../hook/index.ts';
 import type { HookInstallValues } from './hook-schema.ts';
@@ -24,9 +25,14 @@ const EXIT_NOT_RUNNING = 1;
  * @throws Fault `usage`, or `settings`, `unreadable`, `unwritable` for settings that are left unchanged
  */
 export async function runHookInstall(values: HookInstallValues, io: Io): Promise<number> {
-  const harness = parseHarness(values.harness);
   const scope: HookScope = values.project ? 'project' : 'user';
   const installer = createHookInstaller(io.env);
+  if (values.verb === 'print') {
+    const [harness, persona] = [parseHarness(values.name), parsePersona(values.persona)];
+    if (harness !== null) print(installer, harness, scope, persona, io);
+    return 0;
+  }
+  const harness = parseHarness(values.harness);
   switch (values.verb) {
     case 'install': {
       const persona = parsePersona(values.persona);
@@ -95,9 +101,20 @@ function install(
   return code;
 }
 
+/** The path goes to stderr, so that the text can go into a file. */
+function print(installer: HookInstaller, harness: HarnessName, scope: HookScope, persona: string | null, io: Io): void {
+  const { path, text } = installer.print(harness, scope, persona);
+  io.err(`hivebar hook: add this to ${displayName(path)}, and restart running sessions of ${RECIPES[harness].label}\n`);
+  io.out(text);
+}
+
 function uninstall(installer: HookInstaller, harnesses: readonly HarnessName[], scope: HookScope, io: Io): number {
   for (const harness of harnesses) {
+    const isNone =
+      harnesses.length > 1 && !isReadable(installer, harness, scope) && !installer.isMentioned(harness, scope);
+    if (isNone) continue;
     const { path, changed } = installer.uninstall(harness, scope);
+    if (!changed && harnesses.length > 1 && !installer.isUsed(harness, scope)) continue;
     io.out(
       `${RECIPES[harness].label}: ${changed ? 'removed from' : 'found no hooks of Hivebar in'} ${displayName(path)}\n`,
     );

@@ -62,6 +62,13 @@ const SHARED = {
   },
 } as const;
 
+const PERSONA = {
+  type: 'string',
+  value: 'PERSONA',
+  completes: 'persona',
+  help: 'the persona of the sessions (default: the variable HIVEBAR_PERSONA of each session)',
+} as const;
+
 export const HOOK_SCHEMA = {
   name: 'hook',
   about: [
@@ -76,15 +83,15 @@ export const HOOK_SCHEMA = {
       help: 'add the hooks to the settings of the agent programs that are used here; other hooks stay',
       flags: {
         ...SHARED,
-        persona: {
-          type: 'string',
-          value: 'PERSONA',
-          completes: 'persona',
-          help: 'the persona of the sessions (default: the variable HIVEBAR_PERSONA of each session)',
-        },
+        persona: PERSONA,
       },
     },
     uninstall: { help: 'remove these hooks, and nothing else', flags: SHARED },
+    print: {
+      help: 'print the hooks of one program, to add them by hand: for settings that hold comments',
+      positionals: { name: { value: 'PROGRAM', choices: HARNESS_NAMES } },
+      flags: { project: SHARED.project, persona: PERSONA },
+    },
     status: {
       help: 'check that the hooks are installed, up to date and working. Exit 0: yes; 1: no',
       flags: { ...SHARED, json: { type: 'boolean', help: 'print JSON for a script' } },

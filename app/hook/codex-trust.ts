@@ -31,11 +31,11 @@ function formatEventLabel(event: string): string {
  */
 export function computeCodexHookHash(
   os: NodeJS.Platform,
-  { event, around, value }: Pick<PlacedHandler, 'event' | 'around' | 'value'>,
+  { event, matcher: given, value }: Pick<PlacedHandler, 'event' | 'matcher' | 'value'>,
 ): string {
   const { timeout, statusMessage, ...handler } = (value ?? {}) as Readonly<Record<string, unknown>>;
   const seconds = typeof timeout === 'number' ? Math.max(1, timeout) : DEFAULT_TIMEOUT_S;
-  const matcher = WITHOUT_MATCHER.has(event) ? undefined : around.matcher;
+  const matcher = WITHOUT_MATCHER.has(event) ? undefined : given;
   const identity = {
     event_name: formatEventLabel(event),
     hooks: [

@@ -50,20 +50,35 @@ export interface HookCheck extends HookStatus {
   readonly failure: string | null;
 }
 
-/** Reads the hooks of each harness and runs them once. @throws Fault `settings`, `unreadable` */
+/**
+ * Reads the hooks of each harness and runs them once. Where several harnesses are read, one whose settings cannot be read and do not
+ * name our script has none. @throws Fault `settings`, `unreadable`
+ */
 export function checkHooks(
   installer: HookInstaller,
   scope: HookScope,
   harnesses: readonly HarnessName[] = HARNESSES,
 ): Promise<readonly HookCheck[]> {
+  const isMeant = (harness: HarnessName): boolean =>
+    harnesses.length === 1 || isReadable(installer, harness, scope) || installer.isMentioned(harness, scope);
   return Promise.all(
-    harnesses.map(async (harness) => {
+    harnesses.filter(isMeant).map(async (harness) => {
       const status = installer.readStatus(harness, scope);
       // Hooks that the harness does not run are not tried.
       const failure = status.obstacles.length > 0 ? null : await installer.probe(status);
       return { harness, ...status, failure };
     }),
   );
+}
+
+/** Whether the settings of a harness can be read. What cannot be read and is none of ours is the business of the harness. */
+export function isReadable(installer: HookInstaller, harness: HarnessName, scope: HookScope): boolean {
+  try {
+    installer.readStatus(harness, scope);
+    return true;
+  } catch {
+    return false; // the harness reports it itself
+  }
 }
 
 /** Returns why hooks in the settings do not work, and the next step. Null when they work or none are installed. */

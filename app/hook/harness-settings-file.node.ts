@@ -65,17 +65,33 @@ export function replaceSettings(was: HarnessSettingsFile, text: string, backup: 
  */
 export function checkReplaceable({ path }: HarnessSettingsFile, random: Random): void {
   const folder = dirname(path);
-  const isNew = !fs.existsSync(folder);
+  const created = listMissingFolders(folder);
   const temp = join(folder, `.${basename(path)}.${random.hex(6)}.tmp`);
   try {
     realFiles.mkdirAll(folder, NEW_DIRECTORY);
     fs.closeSync(fs.openSync(temp, 'wx', NEW_FILE));
     fs.unlinkSync(temp);
-    if (isNew) fs.rmdirSync(folder);
+    removeEmptyFolders(created);
   } catch (error) {
     const { message } = toIoFault(error, folder, 'unwritable');
     const why = `nothing was installed: ${path} cannot be written: ${message}`;
     throw new Fault('hook-settings', why, { is: 'machine', key: 'hook' }, { cause: error });
+  }
+}
+
+/** Deepest first. */
+function listMissingFolders(folder: string): readonly string[] {
+  return fs.existsSync(folder) || dirname(folder) === folder ? [] : [folder, ...listMissingFolders(dirname(folder))];
+}
+
+/** Removes these folders one after the other, as long as nothing is in them. */
+export function removeEmptyFolders(folders: readonly string[]): void {
+  for (const folder of folders) {
+    try {
+      fs.rmdirSync(folder);
+    } catch {
+      return; // something is in it, which belongs to somebody
+    }
   }
 }
 

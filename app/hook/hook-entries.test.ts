@@ -18,7 +18,8 @@ const claude = wishFor('claude');
 
 for (const before of readdirSync(GOLDEN).filter((name) => name.endsWith('.before'))) {
   const name = before.replace('.before', '');
-  const wish = wishFor(name.startsWith('codex') ? 'codex' : 'claude');
+  const harness = name.split('-')[0] as HarnessName;
+  const wish: HookWish = { ...wishFor(harness), version: harness === 'cursor' || harness === 'copilot' ? 1 : null };
   test(`golden ${name}: installed it reads as kept, again changes nothing, and uninstalled it is as before`, () => {
     const text = readFileSync(join(GOLDEN, before), 'utf8');
     const path = join(GOLDEN, `${name}.after`);
@@ -89,7 +90,9 @@ test('given what is not settings, it is refused with the file, and nothing is gu
     '{"hooks": {"Stop": [{"hooks": {}}]}}',
     '\ufeff{}',
   ]) {
-    for (const act of [addHooks, removeHooks, findHookEntries]) {
+    // Comments are read over: what a person added beside them is found.
+    const reads = text.startsWith('//') ? [] : [findHookEntries];
+    for (const act of [addHooks, removeHooks, ...reads]) {
       assert.throws(
         () => act(text, claude),
         { code: 'settings', message: /^\/srv\/ada\/settings.json is left as it is: / },
@@ -97,6 +100,24 @@ test('given what is not settings, it is refused with the file, and nothing is gu
       );
     }
   }
+});
+
+test('given settings with comments, hooks that a person added there are found, and nothing is written', () => {
+  const printed = addHooks(null, claude);
+  const text = `// mine, with "quotes" and /* no comment\n${printed.replace('{', '{ /* before\n */ "url": "http://x",')}`;
+  assert.equal(findHookEntries(text, claude).standing, 'installed');
+  assert.throws(() => addHooks(text, claude), { code: 'settings', message: /hivebar hook print/ });
+});
+
+test('given entries instead of groups, other entries stay, ours carry no key that the program refuses, and the version is there', () => {
+  const wish: HookWish = { ...wishFor('cursor'), version: 1 };
+  const text = '{"hooks": {"stop": [{"command": "mine", "loop_limit": 3}]}}';
+  const after = JSON.parse(addHooks(text, wish));
+  assert.equal(after.version, 1);
+  assert.deepEqual(Object.keys(after.hooks).sort(), Object.keys(RECIPES.cursor.events).sort());
+  assert.deepEqual(after.hooks.stop[0], { command: 'mine', loop_limit: 3 });
+  assert.deepEqual(Object.keys(after.hooks.stop[1]), ['command', 'timeout']);
+  assert.equal(removeHooks(addHooks(text, wish), wish, text), text);
 });
 
 const key = fc.oneof(fc.string({ maxLength: 6 }), fc.constantFrom('hooks', 'a"b', '\\', '__proto__', 'toString'));

@@ -1,7 +1,22 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
-import { appendValue, findMember, type JsonPart, parseParts, removeAt, replacePart } from './json-edit.ts';
-import { createGroups, findCommand, type HookGroup, isOwnHandler, parseHandlerPersona, type Recipe } from './recipe.ts';
+import {
+  appendValue,
+  blankComments,
+  findMember,
+  type JsonPart,
+  parseParts,
+  removeAt,
+  replacePart,
+} from './json-edit.ts';
+import {
+  createEntries,
+  findCommand,
+  isOwnHandler,
+  parseHandlerPersona,
+  type Recipe,
+  type SettingsEntry,
+} from './recipe.ts';
 
 /** The entries that a settings file must have, and its path for messages. */
 export interface HookWish {
@@ -16,6 +31,8 @@ export interface HookWish {
   /** Null when the variable HIVEBAR_PERSONA names it, or else the session. */
   readonly persona: string | null;
   readonly path: string;
+  /** What the key `version` of the file must say; none where the harness has no such key. */
+  readonly version?: number | null;
 }
 
 /** The state of our hooks in a settings file. */
@@ -41,16 +58,20 @@ const EMPTY = '{}\n';
  * @throws Fault `settings` for what cannot be read as settings
  */
 export function addHooks(text: string | null, wish: HookWish): string {
+  const { recipe, version = null } = wish;
   let now = text === null || text.trim() === '' ? EMPTY : text;
-  const { recipe } = wish;
+  const isFirst = filterOwn(listHandlers(now, wish)).length === 0;
   for (const event of Object.keys(recipe.events)) {
-    const groups = createGroups(recipe, event, wish);
+    const entries = createEntries(recipe, event, wish);
     const ours = filterOwn(listHandlers(now, wish)).filter((own) => own.event === event);
-    if (areCurrent(ours, groups)) continue;
-    const replaced = replaceGroups(now, ours, groups);
+    if (areCurrent(ours, entries)) continue;
+    const replaced = replaceItems(now, ours, entries);
     now = replaced ?? removeOwn(now, wish, event);
-    if (replaced === null) for (const group of groups) now = addGroup(now, wish, event, group);
+    if (replaced === null) for (const { item } of entries) now = addItem(now, wish, event, item);
   }
+  const top = parseParts(now);
+  if (isFirst && version !== null && top.is === 'object' && findMember(top, 'version') === undefined)
+    now = appendValue(now, top, version, 'version');
   return removeOwn(now, wish, null);
 }
 
@@ -71,18 +92,27 @@ export function removeHooks(text: string, wish: HookWish, before: string | null 
   return appendValue(clean, top, {}, 'hooks');
 }
 
+/** Whether nothing stands in the settings but what every file of this harness says. */
+export function isEmptySettings(text: string, { version = null }: Pick<HookWish, 'version'>): boolean {
+  const value = canonicalizeJson(text);
+  return text.trim() === '' || value === '{}' || (version !== null && value === JSON.stringify({ version }));
+}
+
 /**
  * Returns the same text for two settings that differ only in spelling, or in empty lists of hooks where ours would be. Null when
  * they are not settings.
  */
-function canonicalize(text: string, { recipe }: HookWish): string | null {
+function canonicalize(text: string, { recipe, version = null }: HookWish): string | null {
   if (text.trim() === '') return '{}';
+  if (canonicalizeJson(text) === null) return null;
+  const settings = JSON.parse(text) as Record<string, unknown>;
+  if (version !== null && settings?.version === version) delete settings.version; // as if ours, which it may be
   const hooks = parseHooks(text);
-  if (hooks === null) return canonicalizeJson(text);
+  if (hooks === null) return JSON.stringify(settings);
   const filled = Object.entries(hooks).filter(
     ([event, groups]) => !(Object.hasOwn(recipe.events, event) && Array.isArray(groups) && groups.length === 0),
   );
-  const { hooks: _, ...rest } = JSON.parse(text) as Record<string, unknown>;
+  const { hooks: _, ...rest } = settings;
   return JSON.stringify(filled.length === 0 ? rest : { ...rest, hooks: Object.fromEntries(filled) });
 }
 
@@ -114,8 +144,12 @@ function removeAllOwn(text: string, wish: HookWish): string {
   return now;
 }
 
-/** Finds our entries, for whichever persona they were installed. @throws Fault `settings` */
-export function findHookEntries(text: string | null, wish: Omit<HookWish, 'persona'>): HookEntries {
+/**
+ * Finds our entries, for whichever persona they were installed. Comments are read over, though nothing is written to such a text.
+ * @throws Fault `settings`
+ */
+export function findHookEntries(original: string | null, wish: Omit<HookWish, 'persona'>): HookEntries {
+  const text = original === null || canonicalizeJson(original) !== null ? original : blankComments(original);
   const handlers = text === null || text.trim() === '' ? [] : listHandlers(text, wish);
   const ours = filterOwn(handlers);
   const foreign = handlers.length - ours.length;
@@ -133,19 +167,22 @@ export interface PlacedHandler {
   readonly group: number;
   readonly handler: number;
   readonly value: unknown;
-  readonly around: HookGroup;
+  /** That of its group, or its own. */
+  readonly matcher: unknown;
+  /** No other handler is in its group. */
+  readonly isAlone: boolean;
   readonly isOurs: boolean;
 }
 
 const filterOwn = (handlers: readonly PlacedHandler[]): readonly PlacedHandler[] =>
   handlers.filter((placed) => placed.isOurs);
 
-function areCurrent(ours: readonly PlacedHandler[], expected: readonly HookGroup[]): boolean {
+function areCurrent(ours: readonly PlacedHandler[], expected: readonly SettingsEntry[]): boolean {
   return (
     ours.length === expected.length &&
-    ours.every(({ around, value }, at) => {
-      const group = expected[at];
-      return around.matcher === group?.matcher && JSON.stringify(value) === JSON.stringify(group?.hooks[0]);
+    ours.every(({ matcher, value }, at) => {
+      const entry = expected[at];
+      return (matcher ?? null) === entry?.matcher && JSON.stringify(value) === JSON.stringify(entry?.handler);
     })
   );
 }
@@ -153,20 +190,28 @@ function areCurrent(ours: readonly PlacedHandler[], expected: readonly HookGroup
 /** Lists every handler of every event. @throws Fault `settings` when the text does not have the form of hooks */
 function listHandlers(
   text: string,
-  { path, script, olderScripts = [] }: Pick<HookWish, 'path' | 'script' | 'olderScripts'>,
+  { path, script, olderScripts = [], recipe }: Pick<HookWish, 'path' | 'script' | 'olderScripts' | 'recipe'>,
 ): readonly PlacedHandler[] {
+  const scripts = [script, ...olderScripts];
   const { hooks = {} } = requireObject(parseSettings(text, path), path, 'it');
-  return Object.entries(requireObject(hooks, path, 'hooks')).flatMap(([event, groups]) =>
-    requireList(groups, path, `hooks.${event}`).flatMap((group, at) => {
-      const around = requireObject(group, path, `hooks.${event}[${at}]`);
+  return Object.entries(requireObject(hooks, path, 'hooks')).flatMap(([event, items]) =>
+    requireList(items, path, `hooks.${event}`).flatMap((item, at) => {
+      if (recipe.form.is === 'entries') {
+        const { matcher } = requireObject(item, path, `hooks.${event}[${at}]`);
+        return [
+          { event, group: at, handler: 0, value: item, matcher, isAlone: true, isOurs: isOwnHandler(item, scripts) },
+        ];
+      }
+      const around = requireObject(item, path, `hooks.${event}[${at}]`);
       const handlers = requireList(around.hooks ?? [], path, `hooks.${event}[${at}].hooks`);
       return handlers.map((value, handler) => ({
         event,
         group: at,
         handler,
         value,
-        around: around as unknown as HookGroup,
-        isOurs: isOwnHandler(value, [script, ...olderScripts]),
+        matcher: around.matcher,
+        isAlone: handlers.length === 1,
+        isOurs: isOwnHandler(value, scripts),
       }));
     }),
   );
@@ -189,51 +234,53 @@ function removeOwn(text: string, wish: HookWish, event: string | null): string {
       event === null ? !Object.hasOwn(wish.recipe.events, name) : name === event;
     const own = filterOwn(listHandlers(now, wish)).find((placed) => isMeant(placed.event));
     if (own === undefined) return now;
-    now = removeHandler(now, own);
+    now = removeHandler(now, wish, own);
   }
 }
 
 /** Removes the handler, and also its group, event and `hooks` if they are empty then. */
-function removeHandler(text: string, { event, group, handler }: PlacedHandler): string {
+function removeHandler(text: string, { recipe }: HookWish, { event, group, handler }: PlacedHandler): string {
   const top = parseParts(text);
   const hooks = findMember(top, 'hooks')?.value;
   const groups = hooks === undefined ? undefined : findMember(hooks, event)?.value;
   if (top.is !== 'object' || hooks?.is !== 'object' || groups?.is !== 'array') return text;
-  const around = groups.items[group];
-  const handlers = around === undefined ? undefined : findMember(around, 'hooks')?.value;
-  if (handlers?.is !== 'array') return text;
-  if (handlers.items.length > 1) return removeAt(text, handlers, handler);
+  if (recipe.form.is === 'groups') {
+    const around = groups.items[group];
+    const handlers = around === undefined ? undefined : findMember(around, 'hooks')?.value;
+    if (handlers?.is !== 'array') return text;
+    if (handlers.items.length > 1) return removeAt(text, handlers, handler);
+  }
   if (groups.items.length > 1) return removeAt(text, groups, group);
   if (hooks.members.length > 1) return removeAt(text, hooks, findMemberIndex(hooks, event));
   return removeAt(text, top, findMemberIndex(top, 'hooks'));
 }
 
 /**
- * Replaces the groups of our handlers, so that no other one moves: Codex trusts a hook at its position. Null when there are more or
+ * Replaces the items of our handlers, so that no other one moves: Codex trusts a hook at its position. Null when there are more or
  * fewer, or a handler is not alone in its group.
  */
-function replaceGroups(text: string, own: readonly PlacedHandler[], groups: readonly HookGroup[]): string | null {
-  if (own.length !== groups.length || own.some(({ around }) => around.hooks.length > 1)) return null;
+function replaceItems(text: string, own: readonly PlacedHandler[], entries: readonly SettingsEntry[]): string | null {
+  if (own.length !== entries.length || own.some(({ isAlone }) => !isAlone)) return null;
   let now = text;
   for (const [at, { event, group }] of own.entries()) {
     const hooks = findMember(parseParts(now), 'hooks')?.value;
     const list = hooks === undefined ? undefined : findMember(hooks, event)?.value;
     const part = list?.is === 'array' ? list.items[group] : undefined;
     if (part === undefined) return null;
-    now = replacePart(now, part, groups[at]);
+    now = replacePart(now, part, entries[at]?.item);
   }
   return now;
 }
 
-function addGroup(text: string, { path }: HookWish, event: string, group: HookGroup): string {
+function addItem(text: string, { path }: HookWish, event: string, item: object): string {
   const top = parseParts(text);
   const hooks = findMember(top, 'hooks')?.value;
-  if (top.is === 'object' && hooks === undefined) return appendValue(text, top, { [event]: [group] }, 'hooks');
+  if (top.is === 'object' && hooks === undefined) return appendValue(text, top, { [event]: [item] }, 'hooks');
   if (hooks?.is !== 'object') throw createSettingsFault(path, 'hooks is not an object');
   const groups = findMember(hooks, event)?.value;
-  if (groups === undefined) return appendValue(text, hooks, [group], event);
+  if (groups === undefined) return appendValue(text, hooks, [item], event);
   if (groups.is !== 'array') throw createSettingsFault(path, `hooks.${event} is not a list`);
-  return appendValue(text, groups, group);
+  return appendValue(text, groups, item);
 }
 
 function findMemberIndex(part: Extract<JsonPart, { is: 'object' }>, key: string): number {
@@ -246,7 +293,7 @@ function parseSettings(text: string, path: string): unknown {
   } catch (error) {
     throw createSettingsFault(
       path,
-      `it is not JSON (${error instanceof Error ? error.message : String(error)})`,
+      `it is not JSON (${error instanceof Error ? error.message : String(error)}). hivebar hook print shows what to add by hand`,
       error,
     );
   }

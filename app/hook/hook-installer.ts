@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { Fault } from '../../core/model/index.ts';
 import type { Random } from '../../core/ports/index.ts';
 import { findCodexTrust, type HookTrust } from './codex-trust.ts';
 import {
@@ -11,6 +12,7 @@ import {
   readSettings,
   readSettingsText,
   removeBackup,
+  removeEmptyFolders,
   removeProgram,
   removeSettings,
   replaceSettings,
@@ -22,6 +24,7 @@ import {
   formatHandlerKey,
   type HookEntries,
   type HookWish,
+  isEmptySettings,
   listOwnHandlers,
   removeHooks,
 } from './hook-entries.ts';
@@ -41,11 +44,11 @@ export interface HookInstallerNeeds {
   readonly script: ScriptFacts;
   readonly os: NodeJS.Platform;
   /** The absolute paths of settings of an administrator. Most machines have none. */
-  readonly managed: Readonly<Record<HarnessName, readonly string[]>>;
+  readonly managed: Readonly<Partial<Record<HarnessName, readonly string[]>>>;
   /** Runs the command of a hook once, see `tryCommand`. */
   readonly tryCommand: (command: string) => Promise<string | null>;
-  /** The absolute folder of each harness's settings. */
-  readonly folders: Readonly<Record<HookScope, Readonly<Record<HarnessName, string>>>>;
+  /** The absolute folder of each harness's settings. Tests give those that they use. */
+  readonly folders: Readonly<Record<HookScope, Readonly<Partial<Record<HarnessName, string>>>>>;
 }
 
 export interface HookStatus extends HookEntries {
@@ -76,6 +79,17 @@ export interface HookInstaller {
     scope: HookScope,
     persona: string | null,
   ): { readonly path: string; readonly changed: boolean };
+  /**
+   * Returns the settings file and a text with nothing but our hooks, for a person who adds them by hand. The script is written,
+   * because the text names it. @throws Fault `unwritable`, `no-space`
+   */
+  print(
+    harness: HarnessName,
+    scope: HookScope,
+    persona: string | null,
+  ): { readonly path: string; readonly text: string };
+  /** Whether the settings name the script of our hooks. */
+  isMentioned(harness: HarnessName, scope: HookScope): boolean;
   /** Keeps the script, because another project may name it. */
   uninstall(harness: HarnessName, scope: HookScope): { readonly path: string; readonly changed: boolean };
   /**
@@ -101,19 +115,26 @@ const ATTEMPTS = 5;
 /** Adds our hooks to the settings of harnesses, and removes them (inbox and gates, contract 5). */
 export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   const { random, run, scriptPath, script, os, managed, folders } = needs;
+  const getFolder = (harness: HarnessName, scope: HookScope): string => {
+    const folder = folders[scope][harness];
+    if (folder === undefined) throw new RangeError(`the folder of ${harness} was not given`);
+    return folder;
+  };
   const getPath = (harness: HarnessName, scope: HookScope): string =>
-    join(folders[scope][harness], RECIPES[harness].files[scope]);
+    join(getFolder(harness, scope), RECIPES[harness].files[scope]);
   /** Null: the entries of this harness run the script itself. */
   const getLauncher = (harness: HarnessName, scope: HookScope): string | null => {
     if (!RECIPES[harness].asksForTrust) return null;
-    const folder = folders[scope][harness];
+    const folder = getFolder(harness, scope);
     return scope === 'user' ? join(folder, SCRIPT_NAME) : join(dirname(scriptPath), formatProjectLauncherName(folder));
   };
   /** The file of a launcher: what cmd runs has an ending. */
   const getLauncherFile = (launcher: string): string => `${launcher}${os === 'win32' ? CMD_ENDING : ''}`;
   const createWish = (harness: HarnessName, scope: HookScope, persona: string | null): HookWish => {
     const launcher = getLauncher(harness, scope);
-    const common = { recipe: RECIPES[harness], os, path: getPath(harness, scope) };
+    const recipe = RECIPES[harness];
+    const version = recipe.form.is === 'entries' ? recipe.form.version[scope] : null;
+    const common = { recipe, os, path: getPath(harness, scope), version };
     return launcher === null
       ? { ...common, script: scriptPath, persona }
       : { ...common, script: launcher, olderScripts: [scriptPath], isConstant: true, persona: null };
@@ -161,28 +182,42 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
 
   /** Reads the files beside the one with our hooks that may switch hooks off. */
   function readSettingsTexts(harness: HarnessName, scope: HookScope): readonly SettingsText[] {
-    const own = harness === 'codex' ? ['config.toml'] : ['settings.json', 'settings.local.json'];
+    const own = SETTINGS_FILES[harness] ?? ['settings.json'];
     const scopes: readonly HookScope[] = scope === 'project' ? ['user', 'project'] : ['user'];
-    const paths = scopes.flatMap((folderScope) => own.map((name) => join(folders[folderScope][harness], name)));
+    const paths = scopes.flatMap((folderScope) => own.map((name) => join(getFolder(harness, folderScope), name)));
     const read = (isManaged: boolean) => (path: string) => {
       const text = readTextOrNull(path);
       return text === null ? [] : [{ path, text, isManaged }];
     };
-    return [...managed[harness].flatMap(read(true)), ...paths.flatMap(read(false))];
+    return [...(managed[harness] ?? []).flatMap(read(true)), ...paths.flatMap(read(false))];
+  }
+
+  function findBeside(harness: HarnessName, path: string): { readonly path: string; readonly text: string } | null {
+    const { form } = RECIPES[harness];
+    const beside = form.is === 'groups' ? form.beside : undefined;
+    return beside === undefined ? null : { path: join(dirname(path), beside.path), text: beside.text };
   }
 
   /** Trust is a setting of the user, also for the hooks of a project. */
   function readTrust(harness: HarnessName, wish: HookWish, real: string, text: string | null): HookTrust | null {
     const handlers = RECIPES[harness].asksForTrust ? listOwnHandlers(text, wish) : [];
     if (handlers.length === 0) return null;
-    const path = join(folders.user.codex, 'config.toml');
+    const path = join(getFolder('codex', 'user'), 'config.toml');
     return findCodexTrust({ path, text: readTextOrNull(path) }, [...new Set([wish.path, real])], handlers, os);
   }
 
+  function checkPlatform(harness: HarnessName): void {
+    const { label, onWindows } = RECIPES[harness];
+    if (os !== 'win32' || onWindows) return;
+    const message = `hooks of ${label} are not written for Windows: use hivebar inbox drain in the session instead`;
+    throw new Fault('usage', message, { is: 'machine', key: 'hook' });
+  }
+
   function check(harness: HarnessName, scope: HookScope): void {
+    checkPlatform(harness);
     const path = getPath(harness, scope);
     const was = readSettings(path, scope === 'user');
-    findHookEntries(was.text, createWish(harness, scope, null));
+    addHooks(was.text, createWish(harness, scope, null));
     checkReplaceable(was, random);
   }
 
@@ -203,12 +238,28 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       const text = removeHooks(was.text, wish, before);
       if (text === was.text) return { path, changed: false };
       // If there was no file before, it is removed again.
-      const isNothing = before === null && /^\s*\{\s*\}\s*$/.test(text);
+      const isNothing = before === null && isEmptySettings(text, wish);
       if (!(isNothing ? removeSettings(was) : replaceSettings(was, text, false, random))) continue;
+      if (isNothing) removeBeside(harness, path);
       if (text === before) removeBackup(was); // it would say nothing more
       return { path, changed: true };
     }
     return throwAlwaysChanging(path);
+  }
+
+  /** Puts the file without which the harness does not read ours. */
+  function putBeside(harness: HarnessName, path: string): void {
+    const beside = findBeside(harness, path);
+    if (beside !== null && readSettingsText(beside.path) !== beside.text)
+      replaceSettings(readSettings(beside.path, false), beside.text, false, random);
+  }
+
+  function removeBeside(harness: HarnessName, path: string): void {
+    const beside = findBeside(harness, path);
+    if (beside === null) return;
+    const was = readSettings(beside.path, false);
+    if (was.text === beside.text) removeSettings(was);
+    removeEmptyFolders([dirname(path), dirname(beside.path)]);
   }
 
   /** The script for a shell, and on Windows also the one for cmd. */
@@ -258,17 +309,26 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     uninstall,
     probe: async ({ command, script: scriptState }) =>
       command === null || scriptState !== 'right' ? null : await needs.tryCommand(command),
-    isUsed: (harness, scope) => isFolder(folders[scope][harness]),
+    isUsed: (harness, scope) => (os !== 'win32' || RECIPES[harness].onWindows) && isFolder(getFolder(harness, scope)),
     install(harness, scope, persona) {
       check(harness, scope);
       if (getLauncher(harness, scope) !== null) formatLauncher(os, scriptPath, persona); // before anything is written
       // Comes first, because settings that name a missing script are worse than a script that no settings name.
       putScripts();
       makeActivityDir(run);
+      putBeside(harness, getPath(harness, scope));
       const isLauncherChanged = putLauncher(harness, scope, persona);
       const { path, changed } = put(harness, scope, persona);
       return { path, changed: changed || isLauncherChanged };
     },
+    print(harness, scope, persona) {
+      checkPlatform(harness);
+      putScripts();
+      makeActivityDir(run);
+      putLauncher(harness, scope, persona);
+      return { path: getPath(harness, scope), text: addHooks(null, createWish(harness, scope, persona)) };
+    },
+    isMentioned: (harness, scope) => readTextOrNull(getPath(harness, scope))?.includes(SCRIPT_NAME) ?? false,
     readStatus(harness, scope) {
       const path = getPath(harness, scope);
       const { text, path: real } = readSettings(path, scope === 'user');
@@ -291,6 +351,13 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
 }
 
 const formatGone = (path: string): string => `${path}, which ${isFile(path) ? 'is not executable' : 'is gone'}`;
+
+/** The files of a folder that may switch hooks off, where they are others than `settings.json`. */
+const SETTINGS_FILES: Readonly<Partial<Record<HarnessName, readonly string[]>>> = {
+  claude: ['settings.json', 'settings.local.json'],
+  codex: ['config.toml'],
+  copilot: ['settings.json', 'settings.local.json', 'hooks/hivebar.json'],
+};
 
 /** A file that cannot be read is ignored here: the harness reads it, too, and reports what is wrong. */
 function readTextOrNull(path: string): string | null {
@@ -320,6 +387,11 @@ function findObstacles(harness: HarnessName, files: readonly SettingsText[]): re
 const OBSTACLES: Readonly<Record<HarnessName, (files: readonly SettingsText[]) => readonly string[]>> = {
   claude: findClaudeObstacles,
   codex: (files) => files.flatMap(findCodexObstacles),
+  gemini: (files) => files.flatMap(findGeminiObstacles),
+  qwen: (files) => files.flatMap(findDisabled),
+  copilot: (files) => files.flatMap(findDisabled),
+  cursor: () => [],
+  goose: (files) => files.flatMap(findGooseObstacles),
 };
 
 /** Of the settings of the user and a project the last one that says something decides; an administrator is asked in any case. */
@@ -339,6 +411,21 @@ function findClaudeObstacles(files: readonly SettingsText[]): readonly string[] 
 interface ClaudeSwitches {
   readonly disableAllHooks?: unknown;
   readonly allowManagedHooksOnly?: unknown;
+}
+
+function findDisabled({ path, text }: SettingsText): readonly string[] {
+  return parseObject(text).disableAllHooks === true ? [`${path} says "disableAllHooks": true`] : [];
+}
+
+function findGeminiObstacles({ path, text }: SettingsText): readonly string[] {
+  const { hooksConfig } = parseObject(text) as { readonly hooksConfig?: { readonly enabled?: unknown } };
+  return hooksConfig?.enabled === false ? [`${path} says "hooksConfig.enabled": false`] : [];
+}
+
+function findGooseObstacles({ path, text }: SettingsText): readonly string[] {
+  const { disabledPlugins } = parseObject(text);
+  const isDisabled = Array.isArray(disabledPlugins) && disabledPlugins.includes('hivebar');
+  return isDisabled ? [`${path} has "hivebar" in "disabledPlugins"`] : [];
 }
 
 function findCodexObstacles({ path, text, isManaged }: SettingsText): readonly string[] {

@@ -7,6 +7,7 @@ export {
   findPersonaDaemons,
   type HookCheck,
   hasRunningDaemon,
+  isReadable,
 } from './daemon-hooks.ts';
 export {
   createSessionFinder,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { join, parse } from 'node:path';
+import { isAbsolute, join, parse } from 'node:path';
 import { realClock, realRandom } from '../../core/ports/index.ts';
 import { findOwnDirs, findOwnHome, requireCurrentFolder } from '../../core/state/index.ts';
 import { findNodeCandidates } from './hook-entries.ts';
@@ -21,7 +21,7 @@ const ENTRY = IS_SOURCE ? join(ROOT, 'app', 'cli', 'hook.node.ts') : join(import
  */
 export function createHookInstaller(env: HookEnv, project: string | null = null): HookInstaller {
   const { state, run } = findOwnDirs({ ...env });
-  const home = findOwnHome();
+  const home = env.HOME && isAbsolute(env.HOME) && process.platform !== 'win32' ? env.HOME : findOwnHome();
   return createInstaller({
     random: realRandom,
     os: process.platform,
@@ -64,8 +64,11 @@ function listJsonFiles(folder: string): readonly string[] {
   }
 }
 
-/** Lists where administrators put settings that come before those of a user. */
-function listManagedSettings(os: NodeJS.Platform, env: HookEnv): Readonly<Record<HarnessName, readonly string[]>> {
+/** Lists where administrators put settings that come before those of a user. A harness that has none is left out. */
+function listManagedSettings(
+  os: NodeJS.Platform,
+  env: HookEnv,
+): Readonly<Partial<Record<HarnessName, readonly string[]>>> {
   // Claude Code keeps what an organisation sends it in the last one.
   const claude = (folder: string): readonly string[] => [
     join(folder, 'managed-settings.json'),

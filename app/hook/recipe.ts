@@ -36,6 +36,13 @@ export interface HookGroup {
   readonly hooks: readonly unknown[];
 }
 
+/** What stands in the list of one event: the handler, and the group around it where the settings have groups. */
+export interface SettingsEntry {
+  readonly handler: object;
+  readonly item: HookGroup | object;
+  readonly matcher: string | null;
+}
+
 interface HandlerWish {
   readonly script: string;
   readonly persona: string | null;
@@ -43,23 +50,28 @@ interface HandlerWish {
 }
 
 /** Creates the entries in the settings for one event: the hook, and the waiter where one begins. @param name the harness's name of the event */
-export function createGroups(recipe: Recipe, name: string, wish: HandlerWish): readonly HookGroup[] {
-  const { harness, events, timeout: usual, waits = [] } = recipe;
+export function createEntries(recipe: Recipe, name: string, wish: HandlerWish): readonly SettingsEntry[] {
+  const { harness, events, timeout: usual, form, waits = [] } = recipe;
   const { script, persona, os } = wish;
   const { event, matcher, timeout = usual } = findSlot(events, name);
   // On Windows Claude Code comes with a shell, and Codex uses cmd. A harness that does not know `commandWindows` uses `command`.
   const windows = os === 'win32' && harness === 'codex' ? formatCmdCommand(script, harness, event, persona) : null;
+  if (form.is === 'entries') {
+    const handler = form.formatEntry({ command: formatCommand(recipe, event, wish), timeout, matcher });
+    return [{ handler, item: handler, matcher }];
+  }
   const handler = {
     ...{ type: 'command', command: windows ?? formatCommand(recipe, event, wish) },
     ...(windows === null ? {} : { commandWindows: windows }),
     timeout,
   };
-  const group = { ...(matcher === null ? {} : { matcher }), hooks: [handler] };
+  const entry = { handler, item: { ...(matcher === null ? {} : { matcher }), hooks: [handler] }, matcher };
   // There are no named pipes for a shell on Windows.
-  if (!waits.includes(name) || os === 'win32') return [group];
+  if (!waits.includes(name) || os === 'win32') return [entry];
   // `async` as well, because versions without `asyncRewake`, and `claude -p`, would wait for its end.
-  const waiter = { type: 'command', command: formatCommand(recipe, WAIT, wish), async: true, asyncRewake: true };
-  return [group, { hooks: [{ ...waiter, timeout: WAITER_TIMEOUT_S }] }];
+  const command = formatCommand(recipe, WAIT, wish);
+  const waiter = { type: 'command', command, async: true, asyncRewake: true, timeout: WAITER_TIMEOUT_S };
+  return [entry, { handler: waiter, item: { hooks: [waiter] }, matcher: null }];
 }
 
 function formatCommand({ harness }: Recipe, event: string, { script, persona }: HandlerWish): string {
@@ -94,7 +106,7 @@ export function isCmdHandler(handler: unknown): boolean {
   return (handler as { command?: string }).command?.startsWith('call "') === true;
 }
 
-/** Returns the persona of one of our handlers, as `createGroups` wrote it; null when it names none. */
+/** Returns the persona of one of our handlers, as `createEntries` wrote it; null when it names none. */
 export function parseHandlerPersona(handler: unknown): string | null {
   const { command = '' } = handler as { command?: string };
   const [, word, plain] = / [a-z]+ [A-Za-z]+ (?:'((?:[^']|'\\'')*)'|"([^"]*)")$/.exec(command) ?? [];

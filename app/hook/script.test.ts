@@ -101,6 +101,16 @@ for (const shell of SHELLS) {
     assert.ok(isAsked(run({}, 'cursor')), 'its own hooks');
   });
 
+  test(`${name}: a program that shows nothing with a prompt is quiet after a tool only when it is so at a prompt`, () => {
+    using h = hookShell();
+    h.stamp('ada', { quiet: ['PostToolUse'] });
+    assert.deepEqual(h.run(['gemini', 'PostToolUse', 'ada'], { shell }), passed);
+    for (const harness of ['copilot', 'cursor'])
+      assert.ok(isAsked(h.run([harness, 'PostToolUse', 'ada'], { shell })), harness);
+    h.stamp('ada', { quiet: ['PostToolUse', 'UserPromptSubmit'] });
+    assert.deepEqual(h.run(['cursor', 'PostToolUse', 'ada'], { shell }), passed);
+  });
+
   test(`${name}: the variable goes before what install was told; without either the program decides`, () => {
     using h = hookShell();
     h.stamp('ada');

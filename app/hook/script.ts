@@ -100,6 +100,11 @@ harness=\${1-}
 event=\${2-}
 given=\${3-}
 input=
+moment=$event
+case $harness-$event in
+  # They show nothing with a prompt, so what waits for a prompt is shown here.
+  copilot-PostToolUse | cursor-PostToolUse) moment=UserPromptSubmit ;;
+esac
 case $harness in
   # Its hooks run in a server with the environment of the first agent: whose this one is only the program can tell.
   codex) persona= ;;
@@ -174,6 +179,7 @@ cannot_ask() {
   [ -z "\${${PROBE}-}" ] || exit 0
   case $event in
     SessionStart)
+      case $harness in copilot | cursor | goose | opencode) exit 0 ;; esac # they show no such message
       [ ! -d "$state" ] || is_foreign || echo '{"systemMessage":"hivebar: ${NOT_FOUND_MESSAGE}. No mail is shown to this agent meanwhile."}'
       ;;
     Stop | UserPromptSubmit | PreToolUse) hold ;;
@@ -199,13 +205,17 @@ is_foreign() {
 
 # Holds where a strict gate is open, a Stop once in a turn.
 hold() {
+  case $harness-$event in cursor-* | goose-* | opencode-* | copilot-UserPromptSubmit) return 0 ;; esac
   find_gates && open_gates || return 0
   reason="hivebar: not yet. Strict gates that cannot be checked are open:$open. ${NOT_FOUND_MESSAGE}."
-  if [ "$event" = PreToolUse ]; then
-    echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"'"$reason"'"}}'
-  else
-    echo '{"decision":"block","reason":"'"$reason"'"}'
-  fi
+  case $harness-$event in
+    gemini-PreToolUse) echo '{"decision":"deny","reason":"'"$reason"'"}' ;;
+    copilot-PreToolUse) echo '{"permissionDecision":"deny","permissionDecisionReason":"'"$reason"'"}' ;;
+    *-PreToolUse)
+      echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"'"$reason"'"}}'
+      ;;
+    *) echo '{"decision":"block","reason":"'"$reason"'"}' ;;
+  esac
 }
 
 # The folder of this persona's gates. A name that is no file name has it in its stamp.
@@ -280,7 +290,7 @@ says_quiet() {
   [ "$line" = "persona $persona" ] || return 1
   IFS= read -r line || return 1
   case "$line " in
-    quiet*" $event "*) ;;
+    quiet*" $moment "*) ;;
     *) return 1 ;;
   esac
   while IFS= read -r line; do

@@ -17,7 +17,7 @@ import { realRandom } from '../../core/ports/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { BACKUP } from './harness-settings-file.node.ts';
 import { createInstaller } from './hook-installer.ts';
-import { createGroups, HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
+import { createEntries, HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 
 /** What a settings file may look like. `@EVENT@`, `@OTHER@` and `@OWN@` are in the form of each harness. */
 interface Shape {
@@ -75,7 +75,7 @@ function rig(harness: HarnessName) {
   const recipe = RECIPES[harness];
   const event = Object.keys(recipe.events).at(-1) ?? '';
   const formatItem = (script: string, persona: string | null): string =>
-    JSON.stringify(createGroups(recipe, event, { script, persona, os: 'linux' })[0]);
+    JSON.stringify(createEntries(recipe, event, { script, persona, os: 'linux' })[0]?.item);
   const fill = (text: string): string =>
     text
       .replaceAll('@EVENT@', event)
@@ -92,6 +92,7 @@ function place(home: Scratch, folder: string, path: string, { link, mode = 0o600
     rmSync(home.at(name), { recursive: true, force: true });
     mkdirSync(home.at(name));
   }
+  rmSync(home.at('.agents'), { recursive: true, force: true }); // where Goose finds its plugins
   if (link === 'folder') symlinkSync(home.at('dotfiles'), folder);
   mkdirSync(dirname(path), { recursive: true });
   const real = link === 'file' || link === 'chain' ? home.at('dotfiles/real') : path;

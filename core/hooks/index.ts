@@ -18,6 +18,7 @@ export {
   parseHookEvent,
   parseTurnNotification,
   refuseForeignEnv,
+  STOP_TEXTS,
 } from './harness/index.ts';
 export {
   decideEnter,

@@ -12,6 +12,7 @@ import {
   type HookMoment,
   type HookMove,
   type HookTurn,
+  isTurnStart,
   LOOP,
   MOST_CONTINUES,
   type Pacing,
@@ -27,6 +28,7 @@ const turn = (given: Partial<HookTurn> = {}): HookTurn => ({
     transcript: null,
     lastMessage: null,
     failure: null,
+    isContinued: false,
     tool: null,
     isSubagent: false,
     agent: null,
@@ -267,5 +269,29 @@ describe('bounds, whatever a harness does', () => {
         }
       }),
     );
+  });
+});
+
+describe('other agent programs', () => {
+  test('given a prompt that no person wrote, no turn begins and no gate of a prompt holds it', () => {
+    const prompt = turn({ event: 'UserPromptSubmit', isContinued: true });
+    assert.equal(isTurnStart(AT_REST, prompt), false);
+    assert.equal(isTurnStart(AT_REST, { ...prompt, isContinued: false }), true);
+    const held = moment({ event: 'UserPromptSubmit', gates: OPEN });
+    assert.equal(decideMove(held).is, 'block');
+    assert.deepEqual(decideMove({ ...held, isContinued: true }), { is: 'allow' });
+  });
+
+  test('given a program that shows nothing with a prompt, what could wait for one is shown after a tool', () => {
+    const carries = { text: true, block: false, everything: true };
+    const after = moment({ event: 'PostToolUse', carries, pending: [0, 0, 1, 0, 0] });
+    assert.deepEqual(decideMove(after), { is: 'inject', upTo: 4 });
+  });
+
+  test('given a text that arrives as the words of the person, it rings, whatever is asked for', () => {
+    const carries = { text: true, block: false, onlyRings: true };
+    const stop = moment({ carries, pending: [1, 0, 0, 0, 0], waiting: 'new', delivery: 'inject' });
+    assert.deepEqual(decideMove(stop), { is: 'ring' });
+    assert.deepEqual(decideMove({ ...stop, pacing: { ...AT_REST, rung: 'new' } }), { is: 'allow' });
   });
 });

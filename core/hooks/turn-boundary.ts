@@ -26,6 +26,8 @@ export interface HookMoment {
   /** Why the harness cannot ask the model; null: it can. */
   readonly failure: string | null;
   readonly isSubagent: boolean;
+  /** No person wrote the prompt. */
+  readonly isContinued?: boolean;
   /** `inject` delivers contents; `doorbell` says that something waits, and the agent fetches it. */
   readonly delivery: 'inject' | 'doorbell';
   /** Whether mail of priority 0 or 1 lets a turn go on that would end. */
@@ -67,11 +69,12 @@ export function decideMove(moment: HookMoment): HookMove {
       return decideDelivery(moment, EVERYTHING);
     case 'UserPromptSubmit':
       // The person reads the reason of a block here, not the model: nothing is drained into it.
-      return holds(moment) ? { is: 'block', tells: null } : decideDelivery(moment, EVERYTHING);
+      // A prompt that no person wrote is the middle of a turn, which a gate of prompts does not concern.
+      return holds(moment) && !moment.isContinued ? { is: 'block', tells: null } : decideDelivery(moment, EVERYTHING);
     case 'PreToolUse':
       return holds(moment) ? { is: 'block', tells: null } : ALLOW;
     case 'PostToolUse':
-      return decideDelivery(moment, URGENT);
+      return decideDelivery(moment, moment.carries.everything === true ? EVERYTHING : URGENT);
     case 'PreCompact':
       // Nothing said here reaches the model; SessionStart with the source `compact` follows.
       return holds(moment) ? { is: 'block', tells: null } : ALLOW;
@@ -105,7 +108,7 @@ function holds({ gates, carries }: HookMoment): boolean {
 function decideDelivery(moment: HookMoment, upTo: Priority): HookMove {
   const { carries, pending, delivery, event, waiting, pacing } = moment;
   if (!carries.text || pending.slice(0, upTo + 1).every((count) => count === 0)) return ALLOW;
-  if (delivery === 'inject') return { is: 'inject', upTo };
+  if (delivery === 'inject' && carries.onlyRings !== true) return { is: 'inject', upTo };
   // A doorbell rings once for the same items, not after every tool call.
   const isNew = event === 'SessionStart' || event === 'UserPromptSubmit' || waiting !== pacing.rung;
   return isNew ? { is: 'ring' } : ALLOW;
@@ -151,8 +154,8 @@ const MOST_STOPS = 8;
  * Whether a new turn begins: the harness names another turn, or a prompt or a session begins it. A Stop also counts if the
  * harness says that no hook let the turn go on, because after a block of ours the harness would say otherwise.
  */
-export function isTurnStart(pacing: Pacing, { event, id, stopHookActive, isSubagent }: HookTurn): boolean {
-  if (isSubagent) return false;
+export function isTurnStart(pacing: Pacing, { event, id, stopHookActive, isSubagent, isContinued }: HookTurn): boolean {
+  if (isSubagent || isContinued) return false;
   if (event === 'SessionStart' || event === 'UserPromptSubmit') return true;
   return (id !== null && pacing.turn !== null && id !== pacing.turn) || (event === 'Stop' && stopHookActive === false);
 }

@@ -401,7 +401,7 @@ describe('what a harness may say', () => {
       await m.hook('TeammateIdle', {}, { ...ADA, flags: ['--event', 'Stop'] }),
     );
     silentWith(/--event Teatime: unknown event/, await m.hook('Teatime', {}, ADA));
-    silentWith(/--harness gemini: must be claude or codex/, await m.hook('Stop', {}, { ...ADA, harness: 'gemini' }));
+    silentWith(/--harness vim: must be claude, .* or goose/, await m.hook('Stop', {}, { ...ADA, harness: 'vim' }));
     silentWith(/stdin must be a JSON object/, await m.hook('Stop', {}, { ...ADA, raw: 'hello' }));
     silentWith(/stdin must be a JSON object/, await m.hook('Stop', {}, { ...ADA, raw: '' }));
     silentWith(/--wrong/, await m.hook('Stop', {}, { ...ADA, flags: ['--wrong'] }));

@@ -48,7 +48,7 @@ export function trustAll(hooksFile: string): string {
       groups.flatMap((around, group) =>
         around.hooks.map((value, handler) => {
           const label = event.replace(/(?<!^)[A-Z]/g, (capital) => `_${capital}`).toLowerCase();
-          const hash = computeCodexHookHash(process.platform, { event, value, around });
+          const hash = computeCodexHookHash(process.platform, { event, value, matcher: around.matcher });
           return `[hooks.state."${hooksFile}:${label}:${group}:${handler}"]\ntrusted_hash = "${hash}"\n`;
         }),
       ),

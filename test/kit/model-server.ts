@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 
 /** A part of an answer of the model. */
 export type Block =
@@ -25,7 +25,8 @@ export interface ModelServer extends AsyncDisposable {
 }
 
 /**
- * A model that says what a test wants, on loopback: the messages API of Anthropic and the responses API of OpenAI, as a stream.
+ * A model that says what a test wants, on loopback: the messages API of Anthropic, the responses and the chat API of OpenAI, and
+ * the API of Gemini, as a stream.
  * @param answer an answer that takes its time keeps the agent in its turn
  */
 export async function modelServer(answer: (ask: Ask) => Answer | Promise<Answer>): Promise<ModelServer> {
@@ -37,15 +38,25 @@ export async function modelServer(answer: (ask: Ask) => Answer | Promise<Answer>
       const path = (request.url ?? '').split('?')[0] ?? '';
       const body = chunks.length === 0 ? {} : (JSON.parse(Buffer.concat(chunks).toString('utf8')) as Body);
       if (path.endsWith('/count_tokens')) return json(response, { input_tokens: 10 });
-      const isAnthropic = path.endsWith('/messages');
-      if (!isAnthropic && !path.endsWith('/responses')) return json(response, { object: 'list', data: [], models: [] });
-      const ask = askIn(body, (isAnthropic ? body.messages : body.input) ?? []);
+      const api = APIS.find(({ ending }) => path.endsWith(ending));
+      if (api === undefined) return json(response, { object: 'list', data: [], models: [] });
+      const ask = askIn(body, api.parts(body));
       // What has no tools is a title or a summary, and no turn of the agent.
       if (ask.tools.length > 0) asks.push(ask);
       const blocks = (ask.tools.length === 0 ? null : await answer(ask)) ?? [{ text: 'ok' }];
-      if (isAnthropic) sayAnthropic(response, body.model ?? 'm', blocks, asks.length);
-      else sayOpenAi(response, body.model ?? 'm', blocks, asks.length);
+      api.say(response, body.model ?? 'm', blocks, asks.length, body.stream === true);
     });
+  });
+  // For programs that send everything through their proxy: it leads to this machine and nowhere else.
+  server.on('connect', ({ url = '' }, socket: Socket) => {
+    const [host, port] = url.split(':');
+    if (host !== '127.0.0.1') return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    const inner = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      inner.pipe(socket).pipe(inner);
+    });
+    inner.on('error', () => socket.destroy());
+    socket.on('error', () => inner.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -58,6 +69,16 @@ export async function modelServer(answer: (ask: Ask) => Answer | Promise<Answer>
   };
 }
 
+type Say = (response: ServerResponse, model: string, blocks: readonly Block[], n: number, isStream: boolean) => void;
+
+const APIS: readonly { readonly ending: string; parts(body: Body): readonly Part[]; readonly say: Say }[] = [
+  { ending: '/messages', parts: ({ messages = [] }) => messages, say: sayAnthropic },
+  { ending: '/responses', parts: ({ input = [] }) => input, say: sayOpenAi },
+  { ending: '/chat/completions', parts: ({ messages = [] }) => messages, say: sayChat },
+  { ending: ':streamGenerateContent', parts: ({ contents = [] }) => contents.map(toPart), say: sayGemini },
+  { ending: ':generateContent', parts: ({ contents = [] }) => contents.map(toPart), say: sayGemini },
+];
+
 interface Part {
   readonly role?: string;
   readonly type?: string;
@@ -68,10 +89,32 @@ interface Part {
 type Content = string | readonly Part[];
 interface Body {
   readonly model?: string;
-  readonly tools?: readonly { readonly name?: string; readonly type?: string }[];
+  readonly stream?: boolean;
+  readonly tools?: readonly ToolEntry[];
   readonly messages?: readonly Part[];
   readonly input?: readonly Part[];
+  readonly contents?: readonly GeminiContent[];
 }
+interface ToolEntry {
+  readonly name?: string;
+  readonly type?: string;
+  readonly function?: { readonly name: string };
+  readonly functionDeclarations?: readonly { readonly name: string }[];
+}
+interface GeminiContent {
+  readonly role?: string;
+  readonly parts?: readonly { readonly text?: string; readonly functionResponse?: { readonly response?: unknown } }[];
+}
+
+const toPart = ({ role = '', parts = [] }: GeminiContent): Part => ({
+  role: role === 'model' ? 'assistant' : role,
+  content: parts.map(({ text, functionResponse }) => ({
+    text: text ?? JSON.stringify(functionResponse?.response ?? ''),
+  })),
+});
+
+const nameTools = (tool: ToolEntry): readonly string[] =>
+  tool.functionDeclarations?.map(({ name }) => name) ?? [tool.name ?? tool.function?.name ?? tool.type ?? ''];
 
 const BY_MODEL: ReadonlySet<string | undefined> = new Set(['function_call', 'custom_tool_call', 'reasoning']);
 
@@ -84,7 +127,7 @@ function askIn(body: Body, parts: readonly Part[]): Ask {
       .map(textIn)
       .join('\n'),
     first: first === undefined ? '' : textIn(first),
-    tools: (body.tools ?? []).map(({ name, type }) => name ?? type ?? ''),
+    tools: (body.tools ?? []).flatMap(nameTools),
   };
 }
 
@@ -169,4 +212,55 @@ function sayOpenAi(response: ServerResponse, model: string, blocks: readonly Blo
     ]),
     ['response.completed', { response: whole }],
   ]);
+}
+
+function sayChat(
+  response: ServerResponse,
+  model: string,
+  blocks: readonly Block[],
+  n: number,
+  isStream: boolean,
+): void {
+  const tool_calls = blocks.flatMap((block, index) =>
+    'tool' in block
+      ? [
+          {
+            index,
+            id: `call_${n}_${index}`,
+            type: 'function',
+            function: { name: block.tool, arguments: JSON.stringify(block.input) },
+          },
+        ]
+      : [],
+  );
+  const content = blocks.map((block) => ('text' in block ? block.text : '')).join('');
+  const message = { role: 'assistant', content, ...(tool_calls.length > 0 && { tool_calls }) };
+  const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  const head = { id: `chat_${n}`, created: 1, model };
+  if (!isStream) {
+    json(response, { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason }], usage });
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const choice of [
+    { index: 0, delta: message, finish_reason: null },
+    { index: 0, delta: {}, finish_reason },
+  ])
+    response.write(
+      `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [choice], usage })}\n\n`,
+    );
+  response.end('data: [DONE]\n\n');
+}
+
+function sayGemini(response: ServerResponse, modelVersion: string, blocks: readonly Block[], _n: number): void {
+  const parts = blocks.map((block) =>
+    'tool' in block ? { functionCall: { name: block.tool, args: block.input } } : { text: block.text },
+  );
+  const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 };
+  const candidates = [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }];
+  const answer = { candidates, usageMetadata, modelVersion };
+  const isStream = response.req.url?.includes(':streamGenerateContent') === true;
+  if (!isStream) json(response, answer);
+  else response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${JSON.stringify(answer)}\n\n`);
 }

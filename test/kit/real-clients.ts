@@ -8,7 +8,13 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const CLIENTS = {
   claude: { name: '@anthropic-ai/claude-code', version: '2.1.332', find: findClaude },
   codex: { name: '@openai/codex', version: '0.171.0', find: findCodex },
+  gemini: { name: '@google/gemini-cli', version: '0.61.0', find: findAt('@google/gemini-cli/bundle/gemini.js') },
+  qwen: { name: '@qwen-code/qwen-code', version: '0.24.4', find: findAt('@qwen-code/qwen-code/cli.js') },
+  copilot: { name: '@github/copilot', version: '1.0.102', find: findCopilot },
 } as const;
+
+/** These are driven without a terminal. */
+const WITHOUT_TERMINAL: ReadonlySet<string> = new Set(['gemini', 'qwen', 'copilot']);
 
 const INSTALL_MS = 300_000;
 
@@ -16,7 +22,8 @@ const INSTALL_MS = 300_000;
 export function realClient(which: keyof typeof CLIENTS): { readonly program: string } | { readonly missing: string } {
   const { name, version, find } = CLIENTS[which];
   if (process.platform !== 'linux') return { missing: `${name} is driven on Linux alone` };
-  if (spawnSync('tmux', ['-V']).status !== 0) return { missing: 'tmux is missing: apt-get install tmux' };
+  if (!WITHOUT_TERMINAL.has(which) && spawnSync('tmux', ['-V']).status !== 0)
+    return { missing: 'tmux is missing: apt-get install tmux' };
   const dir = join(ROOT, '.cache', 'clients', `${which}-${version}`);
   if (!existsSync(dir)) {
     // Made beside it and moved, so that a folder with that name is whole; the first of two wins.
@@ -49,6 +56,14 @@ function findCodex(dir: string): string | null {
     const vendor = join(path, 'vendor');
     return existsSync(vendor) ? readdirSync(vendor).map((target) => join(vendor, target, 'bin', 'codex')) : [];
   });
+}
+
+function findAt(path: string): (dir: string) => string | null {
+  return (dir) => (existsSync(join(dir, 'node_modules', path)) ? join(dir, 'node_modules', path) : null);
+}
+
+function findCopilot(dir: string): string | null {
+  return firstIn(join(dir, 'node_modules', '@github'), 'copilot-', (path) => [join(path, 'copilot')]);
 }
 
 function firstIn(folder: string, prefix: string, programs: (path: string) => readonly string[]): string | null {

@@ -10,6 +10,7 @@ import {
   type Pacing,
   recordBlock,
   recordContinue,
+  STOP_TEXTS,
 } from '../../../core/hooks/index.ts';
 import { formatPendingCommand, toHarmlessName } from '../../../core/inbox/drain/index.ts';
 import { MOST_COUNTED } from '../../../core/inbox/index.ts';
@@ -25,7 +26,7 @@ import { type AskGates, askGates, type HookDelivery, OPEN_WAY, wouldHold } from 
  */
 export async function decideVerdict(moment: HookMoment, ask: AskGates): Promise<GateSummary> {
   const { event, pacing, pending, carries } = moment;
-  if (!carries.block) return OPEN_WAY;
+  if (!carries.block || moment.isContinued === true) return OPEN_WAY;
   if (event === 'Stop') {
     if (decideMove({ ...moment, gates: { lacks: 'any', warnings: [] } }).is === 'allow') return OPEN_WAY;
     if (decideMove(moment).is !== 'allow' && !(await wouldHold(ask))) return OPEN_WAY;
@@ -42,7 +43,7 @@ export function chooseAnswer(
   ring: HookDelivery,
 ): { readonly answer: HookAnswer; readonly delivery: HookDelivery | null } {
   const allow = { answer: { is: 'allow', note: formatNote(verdict) }, delivery: null } as const;
-  const before = event === 'Stop' ? `${BEFORE_STOP}\n` : '';
+  const before = event === 'Stop' ? `${STOP_TEXTS.mail}\n` : '';
   switch (move.is) {
     case 'allow':
       return allow;
@@ -94,15 +95,15 @@ const HELD: Readonly<Partial<Record<HookEvent, string>>> = {
 /** Formats why something does not happen yet. The harness puts words such as "Stop hook error:" before it. */
 function formatHold({ lacks, warnings }: GateSummary, event: HookEvent): string {
   const soft = warnings.length === 0 ? '' : `\nAlso: ${warnings.join('; ')}`;
-  return clipText(`${HELD[event] ?? 'This stop'} is held by Hivebar: ${lacks ?? ''}${soft}`, MAX_GATES);
+  const held = HELD[event];
+  const start = held === undefined ? STOP_TEXTS.held : `${held} is held by Hivebar: `;
+  return clipText(`${start}${lacks ?? ''}${soft}`, MAX_GATES);
 }
 
 /** Formats the warnings of soft gates for the person. */
 function formatNote({ warnings }: GateSummary): string | null {
   return warnings.length === 0 ? null : clipText(`hivebar: ${warnings.join('; ')}`, MAX_GATES);
 }
-
-const BEFORE_STOP = 'Before you stop, handle what came in.';
 
 /** Formats a count of items for a reader. */
 export const formatItemCount = (count: number): string =>

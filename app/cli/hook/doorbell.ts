@@ -133,6 +133,7 @@ export async function ringAtTurnBoundary(
   const moment: HookMoment = {
     ...{ event, carries: options.harness.carries(turn), gates: OPEN_WAY, pending, waiting: pending.join() },
     ...{ pacing, now: realClock.now(), failure: turn.failure, isSubagent: turn.isSubagent },
+    isContinued: turn.isContinued,
     ...{ delivery: 'doorbell', onStop: options.onStop },
   };
   const toDelivery = (hasRung: boolean): HookDelivery => ({

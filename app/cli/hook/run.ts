@@ -295,7 +295,7 @@ async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<voi
   if (carries.text) {
     await takeOver();
     pending = items.pending(name, session);
-    if (isFollowed && event !== 'PostToolUse') waiting = await readFollowed();
+    if (isFollowed && (event !== 'PostToolUse' || carries.everything === true)) waiting = await readFollowed();
   }
   const counts: HookMoment['pending'] = [
     pending[0],
@@ -307,7 +307,8 @@ async function handleTurnBoundary(call: HookCall, daemons: Daemons): Promise<voi
   const ask: AskGates = { gates, name, turn, cwd: cwd ?? getSurroundings().cwd, env: io.env };
   const moment: HookMoment = {
     ...{ event, carries, gates: OPEN_WAY, pending: counts, waiting: counts.join(), pacing, now: realClock.now() },
-    ...{ failure: turn.failure, isSubagent: turn.isSubagent, delivery: options.delivery, onStop: options.onStop },
+    ...{ failure: turn.failure, isSubagent: turn.isSubagent, isContinued: turn.isContinued },
+    ...{ delivery: options.delivery, onStop: options.onStop },
   };
   const verdict = await decideVerdict(moment, ask);
   call.progress.isDecided = true;

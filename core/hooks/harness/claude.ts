@@ -47,7 +47,7 @@ export const claude: HarnessModule = {
     // Of the settings of a project those that belong to this user only. The path of a script on this machine is useless to the
     // others, who share `settings.json`.
     files: { user: 'settings.json', project: 'settings.local.json' },
-    form: 'groups',
+    form: { is: 'groups' },
     events: {
       ...createSlots(
         [
@@ -63,5 +63,6 @@ export const claude: HarnessModule = {
     timeout: HOOK_TIMEOUT_S,
     asksForTrust: false,
     waits: ['SessionStart', 'Stop'],
+    onWindows: true,
   },
 };

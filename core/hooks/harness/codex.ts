@@ -30,13 +30,14 @@ export const codex: HarnessModule = {
     home: { variable: 'CODEX_HOME', folder: '.codex' },
     projectFolder: '.codex',
     files: { user: 'hooks.json', project: 'hooks.json' },
-    form: 'groups',
+    form: { is: 'groups' },
     events: createSlots(
       ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop', 'PermissionRequest'],
       '*',
     ),
     timeout: HOOK_TIMEOUT_S,
     asksForTrust: true,
+    onWindows: true,
   },
 };
 

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Fault } from '../../model/index.ts';
-import { findHarness, type Harness, HOOK_EVENTS, type HookAnswer, type HookEvent } from './index.ts';
+import {
+  findHarness,
+  HARNESS_MODULES,
+  HARNESS_NAMES,
+  type Harness,
+  HOOK_EVENTS,
+  type HookAnswer,
+  type HookEvent,
+} from './index.ts';
 
 /** Each harness and version with a table of its own; its file holds what goes in and what comes out, byte for byte. */
 const GOLDEN: readonly (readonly [file: string, name: string, version: string | null])[] = [
@@ -12,6 +20,7 @@ const GOLDEN: readonly (readonly [file: string, name: string, version: string | 
   ['claude-2.1.162.txt', 'claude', '2.1.162 (Claude Code)'],
   ['claude-2.1.163.txt', 'claude', '2.1.163 (Claude Code)'],
   ['codex.txt', 'codex', null],
+  ...['gemini', 'qwen', 'copilot', 'cursor', 'goose'].map((name) => [`${name}.txt`, name, null] as const),
 ];
 
 const TEXT = '<system-reminder>\n"quoted" \\ back, é 漢 \u{1f41d}, line\u2028break\n</system-reminder>';
@@ -26,8 +35,22 @@ const ANSWERS: readonly (readonly [string, HookAnswer])[] = [
   ['block without a reason', { is: 'block', reason: ' \n' }],
 ];
 
-/** What each harness sends at an event, as the field reports it (inbox and gates, contract 5). */
+/** What a harness sends at each event, as its documentation gives it (golden/README.md). */
+function readDocumented(name: string): Readonly<Partial<Record<HookEvent, object>>> | null {
+  if (name === 'claude' || name === 'codex') return null;
+  return JSON.parse(readFileSync(fileURLToPath(import.meta.resolve(`./golden/stdin/${name}.json`)), 'utf8'));
+}
+
+/** The events that a harness has. */
+function listEvents(name: string): readonly HookEvent[] {
+  const documented = readDocumented(name);
+  return documented === null ? HOOK_EVENTS : HOOK_EVENTS.filter((event) => Object.hasOwn(documented, event));
+}
+
+/** What each harness sends at an event, as the field reports it (inbox and gates, contract 5), or its documentation. */
 function stdinAt(name: string, event: HookEvent): string {
+  const documented = readDocumented(name);
+  if (documented !== null) return JSON.stringify(documented[event]);
   const common = {
     session_id: '7f3c-01',
     transcript_path: name === 'codex' ? null : '/tmp/t.jsonl',
@@ -53,17 +76,19 @@ function stdinAt(name: string, event: HookEvent): string {
 }
 
 function writeTranscript(harness: Harness): string {
-  return HOOK_EVENTS.flatMap((event) => {
-    const stdin = stdinAt(harness.name, event);
-    const turn = harness.readTurn(stdin, event);
-    assert.ok(!(turn instanceof Fault));
-    const output = ANSWERS.map(([label, answer]) => {
-      const { stdout, stderr, exit } = harness.formatReply(turn, answer);
-      assert.equal(stderr, '');
-      return `${label} -> exit ${exit}\n${stdout}`;
-    });
-    return [`== ${event}\n${stdin}\n`, ...output];
-  }).join('');
+  return listEvents(harness.name)
+    .flatMap((event) => {
+      const stdin = stdinAt(harness.name, event);
+      const turn = harness.readTurn(stdin, event);
+      assert.ok(!(turn instanceof Fault));
+      const output = ANSWERS.map(([label, answer]) => {
+        const { stdout, stderr, exit } = harness.formatReply(turn, answer);
+        assert.equal(stderr, '');
+        return `${label} -> exit ${exit}\n${stdout}`;
+      });
+      return [`== ${event}\n${stdin}\n`, ...output];
+    })
+    .join('');
 }
 
 function harness(name: string, version: string | null): Harness {
@@ -85,13 +110,14 @@ describe('stdin in, bytes out', () => {
   test('inbox-gates 8.2a: what an event does not carry is never printed, so that nothing counts as shown', () => {
     for (const [, name, version] of GOLDEN) {
       const versioned = harness(name, version);
-      for (const event of HOOK_EVENTS) {
+      for (const event of listEvents(name)) {
         const turn = versioned.readTurn(stdinAt(name, event), event);
         assert.ok(!(turn instanceof Fault));
         const carries = versioned.carries(turn);
-        assert.equal(
-          versioned.formatReply(turn, { is: 'inject', text: 'x' }).stdout !== '',
-          carries.text,
+        const shows = (is: 'inject' | 'ring'): boolean => versioned.formatReply(turn, { is, text: 'x' }).stdout !== '';
+        assert.deepEqual(
+          [shows('ring'), shows('inject')],
+          [carries.text, carries.text && carries.onlyRings !== true],
           `${name} ${event}`,
         );
         assert.equal(
@@ -106,7 +132,7 @@ describe('stdin in, bytes out', () => {
   test('inbox-gates 8.2a: never as plain text, which the model is not shown at PostToolUse, Stop and PreCompact', () => {
     for (const [, name, version] of GOLDEN) {
       const versioned = harness(name, version);
-      for (const event of HOOK_EVENTS) {
+      for (const event of listEvents(name)) {
         const turn = versioned.readTurn(stdinAt(name, event), event);
         assert.ok(!(turn instanceof Fault));
         for (const [, answer] of ANSWERS) {
@@ -114,6 +140,31 @@ describe('stdin in, bytes out', () => {
           assert.equal(exit, 0); // on exit 2 stdout counts for nothing
           if (stdout !== '') assert.equal(typeof JSON.parse(stdout), 'object');
         }
+      }
+    }
+  });
+});
+
+describe('the registry', () => {
+  test('has a row per harness whose name, guide and events agree', () => {
+    for (const [name, { name: own, guide, create, setup }] of Object.entries(HARNESS_MODULES)) {
+      assert.equal(name, own);
+      assert.equal(create(null).name, own);
+      assert.ok(existsSync(fileURLToPath(import.meta.resolve(`../../../docs/guides/${guide}.md`))), guide);
+      for (const { event } of Object.values(setup.events)) assert.ok(HOOK_EVENTS.includes(event), event);
+    }
+  });
+
+  test('reads each event of a harness under the name that its settings have', () => {
+    for (const name of HARNESS_NAMES) {
+      const documented = readDocumented(name);
+      if (documented === null) continue;
+      for (const [native, { event }] of Object.entries(HARNESS_MODULES[name].setup.events)) {
+        const input = documented[event] as { hook_event_name?: string; event?: string } | undefined;
+        assert.equal(input?.hook_event_name ?? input?.event, native, name);
+        const turn = harness(name, null).readTurn(JSON.stringify(input), 'SessionEnd');
+        assert.ok(!(turn instanceof Fault));
+        assert.deepEqual([turn.event, turn.session], [event, '7f3c-01'], name);
       }
     }
   });

@@ -23,6 +23,10 @@ export interface Carries {
   /** Whether `inject` and `ring` reach the model. At Stop they do, and the turn goes on. */
   readonly text: boolean;
   readonly block: boolean;
+  /** The text arrives as the words of the person, so it says that something waits and holds no text of others. */
+  readonly onlyRings?: boolean;
+  /** Nothing is shown with a prompt, so what can wait until the next prompt is shown here too. */
+  readonly everything?: boolean;
 }
 
 /** Everything Hivebar knows of one agent program. The registry has one row per program (`index.ts`). */
@@ -47,8 +51,7 @@ export interface HarnessSetup {
   readonly projectFolder: string;
   /** The settings file with our hooks, relative to the folder of the user and to that of a project. */
   readonly files: { readonly user: string; readonly project: string };
-  /** `groups`: event -> groups, each with a matcher and handlers. */
-  readonly form: 'groups';
+  readonly form: SettingsForm;
   /** The program's name of each event, what it is to Hivebar, and its matcher; null when it has none. */
   readonly events: Readonly<Record<string, HookSlot>>;
   /** The time after which the program continues without an answer, as it is written in its settings: in seconds or milliseconds. */
@@ -57,6 +60,30 @@ export interface HarnessSetup {
   readonly asksForTrust: boolean;
   /** The program's events after which a waiter begins, which wakes an idle agent by its end; absent: the program has no such hooks. */
   readonly waits?: readonly string[];
+  /** Whether its hooks are written for Windows, where each program has a shell of its own. */
+  readonly onWindows: boolean;
+}
+
+/** How a settings file names hooks, under its key `hooks`. */
+export type SettingsForm =
+  /** Event -> groups, each with a matcher and handlers. */
+  | {
+      readonly is: 'groups';
+      /** A file of the same folder of ours, relative to that of the settings file, without which the program does not read it. */
+      readonly beside?: { readonly path: string; readonly text: string };
+    }
+  /** Event -> entries. */
+  | {
+      readonly is: 'entries';
+      /** What the key `version` of a file must say; null: the file has no such key. */
+      readonly version: { readonly user: number | null; readonly project: number | null };
+      formatEntry(hook: EntryFacts): object;
+    };
+
+export interface EntryFacts {
+  readonly command: string;
+  readonly timeout: number;
+  readonly matcher: string | null;
 }
 
 export interface HookSlot {
@@ -142,6 +169,8 @@ export interface HookTurn {
   readonly isSubagent: boolean;
   /** The id of the subagent; null: the event is the agent's own. */
   readonly agent: string | null;
+  /** At a UserPromptSubmit: no person wrote the prompt. It is the result of a tool, or what held the last Stop. */
+  readonly isContinued: boolean;
   /** At a Notification: the agent asks its person for something, and goes on only after the answer. */
   readonly isAsking: boolean;
   /** At a Notification: its kind; null: the harness gave none. */
@@ -193,11 +222,29 @@ export function parseHookTurn(
     tool: parseTool(input),
     isSubagent: parseText(input.agent_id, LONGEST_NAME) !== null,
     agent: parseText(input.agent_id, LONGEST_NAME),
+    isContinued: known === 'UserPromptSubmit' && input.is_continued === true,
     isAsking: known === 'Notification' && isAsking(input),
     notification: known === 'Notification' ? findNotification(input) : null,
     start: known === 'SessionStart' ? parseText(input.source, LONGEST_NAME) : null,
     model: parseText(input.model, LONGEST_NAME),
   };
+}
+
+/** How the texts begin with which Hivebar lets a turn go on that would end. */
+export const STOP_TEXTS = {
+  held: 'This stop is held by Hivebar: ',
+  mail: 'Before you stop, handle what came in.',
+  /** Written by the script of the hooks, when the program is gone. */
+  undecided: 'hivebar: not yet. ',
+} as const;
+
+/**
+ * Whether a prompt is none of a person, for programs that run the hook of a prompt also for results of tools, whose text is
+ * empty, and for the reason with which a hook held a Stop.
+ */
+export function isContinuedPrompt(prompt: unknown): boolean {
+  if (typeof prompt !== 'string') return false;
+  return prompt.trim() === '' || Object.values(STOP_TEXTS).some((start) => prompt.startsWith(start));
 }
 
 function parseTool({ tool_name, tool_input }: Readonly<Record<string, unknown>>): HookTurn['tool'] {

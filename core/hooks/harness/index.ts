@@ -1,6 +1,11 @@
 import { claude } from './claude.ts';
 import { codex } from './codex.ts';
+import { copilot } from './copilot.ts';
+import { cursor } from './cursor.ts';
+import { gemini } from './gemini.ts';
+import { goose } from './goose.ts';
 import type { Harness, HarnessModule } from './harness.ts';
+import { qwen } from './qwen.ts';
 
 export { parseTurnNotification } from './codex.ts';
 export { refuseForeignEnv } from './dialect.ts';
@@ -17,10 +22,13 @@ export {
   type HookSlot,
   type HookTurn,
   parseHookEvent,
+  STOP_TEXTS,
 } from './harness.ts';
 
 /** One row per agent program. Replies, recipes of installation, help and the table of guides derive from it. */
-export const HARNESS_MODULES = { claude, codex } as const satisfies Readonly<Record<string, HarnessModule>>;
+export const HARNESS_MODULES = { claude, codex, gemini, qwen, copilot, cursor, goose } as const satisfies Readonly<
+  Record<string, HarnessModule>
+>;
 
 export type HarnessName = keyof typeof HARNESS_MODULES;
 

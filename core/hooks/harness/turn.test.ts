@@ -22,7 +22,15 @@ describe('what a harness says', () => {
     assert.deepEqual(claude.readTurn(stdin, 'SessionStart'), {
       ...{ event: 'Stop', session: 's', cwd: '/tmp', id: 't', transcript: '/tmp/t.jsonl' },
       ...{ persona: null, stopHookActive: true },
-      ...{ lastMessage: 'done', failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
+      ...{
+        lastMessage: 'done',
+        failure: null,
+        tool: null,
+        isSubagent: false,
+        agent: null,
+        isAsking: false,
+        isContinued: false,
+      },
       ...{ notification: null, start: null, model: null },
     });
   });
@@ -31,7 +39,15 @@ describe('what a harness says', () => {
     const turn = claude.readTurn('{"session_id": "s", "cwd": "", "stop_hook_active": "yes", "turn_id": null}', 'stop');
     assert.deepEqual(turn, {
       ...{ event: 'Stop', session: 's', cwd: null, id: null, transcript: null, persona: null, stopHookActive: null },
-      ...{ lastMessage: null, failure: null, tool: null, isSubagent: false, agent: null, isAsking: false },
+      ...{
+        lastMessage: null,
+        failure: null,
+        tool: null,
+        isSubagent: false,
+        agent: null,
+        isAsking: false,
+        isContinued: false,
+      },
       ...{ notification: null, start: null, model: null },
     });
   });

@@ -1,0 +1,64 @@
+import {
+  type Harness,
+  type HarnessModule,
+  type HarnessSetup,
+  HOOK_TIMEOUT_S,
+  type HookEvent,
+  type HookInput,
+  parseHookTurn,
+} from './harness.ts';
+import { SILENT, SILENT_ROW, toCarries } from './rows.ts';
+
+const slot = (event: HookEvent) => ({ event, matcher: null });
+
+/** Hooks of Goose belong to a plugin. Ours is a folder with a manifest, found in every session of the user or of a project. */
+const SETUP: HarnessSetup = {
+  home: { variable: null, folder: '.config/goose' },
+  projectFolder: '.goose',
+  files: {
+    user: '../../.agents/plugins/hivebar/hooks/hooks.json',
+    project: '../.agents/plugins/hivebar/hooks/hooks.json',
+  },
+  form: {
+    is: 'groups',
+    beside: {
+      path: '../plugin.json',
+      text: '{"name": "hivebar", "version": "1.0.0", "description": "Shows in Hivebar what this agent does"}\n',
+    },
+  },
+  events: {
+    SessionStart: slot('SessionStart'),
+    UserPromptSubmit: slot('UserPromptSubmit'),
+    PostToolUse: slot('PostToolUse'),
+    Stop: slot('Stop'),
+    SessionEnd: slot('SessionEnd'),
+  },
+  timeout: HOOK_TIMEOUT_S,
+  onWindows: false,
+  asksForTrust: false,
+};
+
+const translate = (input: HookInput): HookInput => ({
+  ...input,
+  hook_event_name: input.event,
+  cwd: input.working_dir,
+});
+
+/** Goose: its hooks only observe. What they print is a decision or a failure, so nothing is printed. */
+function createGoose(): Harness {
+  return {
+    name: 'goose',
+    readTurn: (stdin, event) => parseHookTurn('goose', stdin, event, translate),
+    carries: () => toCarries(SILENT_ROW),
+    formatReply: () => SILENT,
+  };
+}
+
+export const goose: HarnessModule = {
+  name: 'goose',
+  label: 'Goose',
+  guide: 'goose',
+  create: createGoose,
+  resume: (session) => ['goose', 'session', '--resume', '--session-id', session],
+  setup: SETUP,
+};
