@@ -159,7 +159,7 @@ test('C6 G6 status runs what is installed once: hooks that are switched off or w
   assert.equal(code, 1);
   assert.match(
     output,
-    /settings\.json: hooks\.SessionStart\[0\]\.hooks\[0\]\.command names .*hivebar-hook, which is not executable: run hivebar hook install\)/,
+    /settings\.json: hooks\.SessionStart\[0\]\.hooks\[0\] names .*hivebar-hook, which is not executable: run hivebar hook install\)/,
   );
   const json = JSON.parse((await r.run('status', '--json', '--harness', 'claude'))[1])[0];
   assert.match(json.failure, /126/);

@@ -149,7 +149,7 @@ function removeAllOwn(text: string, wish: HookWish): string {
  * @throws Fault `settings`
  */
 export function findHookEntries(original: string | null, wish: Omit<HookWish, 'persona'>): HookEntries {
-  const text = original === null || canonicalizeJson(original) !== null ? original : blankComments(original);
+  const text = original === null ? null : toReadable(original);
   const handlers = text === null || text.trim() === '' ? [] : listHandlers(text, wish);
   const ours = filterOwn(handlers);
   const foreign = handlers.length - ours.length;
@@ -217,15 +217,17 @@ function listHandlers(
   );
 }
 
-/** Formats where the command of a handler stands in its file. */
-export function formatHandlerKey({ event, group, handler }: PlacedHandler): string {
-  return `hooks.${event}[${group}].hooks[${handler}].command`;
+/** Formats where a handler stands in its file. */
+export function formatHandlerKey({ form }: Recipe, { event, group, handler }: PlacedHandler): string {
+  return `hooks.${event}[${group}]${form.is === 'groups' ? `.hooks[${handler}]` : ''}`;
 }
 
-/** Lists our handlers, with their positions. @throws Fault `settings` */
+/** Lists our handlers, with their positions. Comments are read over. @throws Fault `settings` */
 export function listOwnHandlers(text: string | null, wish: Omit<HookWish, 'persona'>): readonly PlacedHandler[] {
-  return text === null || text.trim() === '' ? [] : filterOwn(listHandlers(text, wish));
+  return text === null || text.trim() === '' ? [] : filterOwn(listHandlers(toReadable(text), wish));
 }
+
+const toReadable = (text: string): string => (canonicalizeJson(text) === null ? blankComments(text) : text);
 
 /** Removes ours from this event, or with null from every event that the recipe does not have. */
 function removeOwn(text: string, wish: HookWish, event: string | null): string {

@@ -314,14 +314,14 @@ test('what the settings run and is gone, or may not be run, is named with the fi
   const script = r.needs.scriptPath;
   const launcher = r.home.at('user/.codex/hivebar-hook');
   chmodSync(script, 0o600);
-  const key = `${r.user}: hooks.SessionStart[0].hooks[0].command`;
+  const key = `${r.user}: hooks.SessionStart[0].hooks[0]`;
   assert.equal(missing('claude'), `${key} names ${script}, which is not executable`);
   rmSync(script);
   assert.equal(missing('claude'), `${key} names ${script}, which is gone`);
   assert.equal(missing('codex'), `${launcher} names ${script}, which is gone`);
   rmSync(launcher);
   const hooks = r.home.at('user/.codex/hooks.json');
-  assert.equal(missing('codex'), `${hooks}: hooks.SessionStart[0].hooks[0].command names ${launcher}, which is gone`);
+  assert.equal(missing('codex'), `${hooks}: hooks.SessionStart[0].hooks[0] names ${launcher}, which is gone`);
   installer.install('claude', 'user', 'ada');
   rmSync(node);
   assert.equal(missing('claude'), `${script} names ${node}, which is gone`);

@@ -285,7 +285,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       const placed = handlers.find(({ value }) => isOwnHandler(value, [program]));
       const file = placed !== undefined && isCmdHandler(placed.value) ? `${program}${CMD_ENDING}` : program;
       if (placed === undefined || isProgram(file)) continue;
-      return `${wish.path}: ${formatHandlerKey(placed)} names ${formatGone(file)}`;
+      return `${wish.path}: ${formatHandlerKey(wish.recipe, placed)} names ${formatGone(file)}`;
     }
     if (!isProgram(scriptPath)) return `${wish.script} names ${formatGone(scriptPath)}`;
     const gone = findMissing();
