@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Fault } from '../../core/model/index.ts';
 import { type Log, silentLog } from '../../core/ports/index.ts';
 import type { Reply, ReplyResult } from '../../core/sources/index.ts';
-import { createTrayControls, type TrayControlsOptions } from './tray-controls.ts';
+import { sendReply } from './tray-controls.ts';
 
 const never = new AbortController().signal;
 const REPLY: Reply = { text: 'SECRET ✓', message: null, subject: null };
@@ -20,9 +20,11 @@ function createRig(replies: Readonly<Record<string, () => Promise<ReplyResult>>>
       return run();
     },
   }));
-  const options = { watchers, log, decisions: {} } as unknown as TrayControlsOptions; // a reply asks for nothing else
-  const controls = createTrayControls({ ...options, sources: { poll: () => {}, act: async () => ({}) } });
-  return { lines, sent, reply: (persona: string, reply = REPLY) => controls.reply(persona, reply, never) };
+  return {
+    lines,
+    sent,
+    reply: (persona: string, reply = REPLY) => sendReply({ watchers, log }, persona, reply, never),
+  };
 }
 
 test('reply: it is sent once by whoever has the persona, and the log has who, how long and what came of it, and no text', async () => {

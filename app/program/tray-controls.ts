@@ -97,9 +97,12 @@ function markRead(hiveWatchers: readonly HiveWatchers[], persona: string, which:
   throw new Fault('usage', message, { is: 'machine', key: 'action' });
 }
 
-/** Sends it once. The log says that it was asked for before it says what came of it, and never the text. */
-async function sendReply(
-  { watchers: hiveWatchers, log }: Pick<TrayControlsOptions, 'watchers' | 'log'>,
+/**
+ * Sends it once. The log says that it was asked for before it says what came of it, and never the text.
+ * @throws Fault that names the setting where no source sends it; or why it was not sent
+ */
+export async function sendReply(
+  { watchers: hiveWatchers, log }: { readonly watchers: readonly Pick<HiveWatchers, 'reply'>[]; readonly log: Log },
   persona: string,
   reply: Reply,
   signal: AbortSignal,
