@@ -49,6 +49,7 @@ export async function modelServer(answer: (ask: Ask) => Answer | Promise<Answer>
   });
   // For programs that send everything through their proxy: it leads to this machine and nowhere else.
   server.on('connect', ({ url = '' }, socket: Socket) => {
+    socket.on('error', () => socket.destroy());
     const [host, port] = url.split(':');
     if (host !== '127.0.0.1') return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     const inner = connect(Number(port), host, () => {
