@@ -87,7 +87,13 @@ export function startPermissionsPanel(needToken: () => void): PermissionsPanel {
       folder: cwd === null ? null : displayName(cwd),
       cut: cut === 0 ? null : `cut: ${cut} more characters. Read the whole call in the terminal, and answer it there.`,
     });
-    getPart(article, 'pre').textContent = text;
+    getPart(article, 'pre').replaceChildren(
+      ...text.split('\n').map((line, i, { length }) => {
+        const element = document.createElement('span'); // where a long line wraps, its rest is indented and poses as no field
+        element.textContent = i < length - 1 ? `${line}\n` : line;
+        return element;
+      }),
+    );
     const fieldset = getPart<HTMLFieldSetElement>(article, 'fieldset');
     fieldset.disabled = false;
     const allow = getPart<HTMLButtonElement>(article, '[data-answer="allow"]');
