@@ -34,7 +34,7 @@ wait_for_mail() {
   case $session in '' | *[!${SESSION}]*) exit 0 ;; esac
   umask 077
   # A prompt shows the same as a waiter: any item.
-  event=UserPromptSubmit
+  moment=UserPromptSubmit
   room=
   case $persona in '' | *[!${plain}]* | *.) ;; *) room=$persona ;; esac
   while :; do
@@ -109,7 +109,7 @@ look() {
     esac
   fi
   [ -z "$found" ] || return 0
-  answer=$(event=Wait; exec 3<&-; ask 2>/dev/null)
+  answer=$(exec 3<&-; ask 2>/dev/null)
   IFS=' ' read -r verdict found words <<END
 $answer
 END
