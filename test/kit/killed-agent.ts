@@ -30,7 +30,7 @@ export interface KilledAgentResult {
 }
 
 /** After the last message an agent that is not woken for it counts as one that missed it. */
-const MOST_IDLE_MS = 120_000;
+const MOST_IDLE_MS = 60_000;
 /** An idle agent that nobody wakes is killed now and then as well. */
 const PAUSE_MS = 3000;
 
@@ -96,11 +96,14 @@ export async function runKilledAgent({ messages, random, burst }: KilledAgentOpt
   /** The rest of a turn, up to the Stop that is not held, and the waiter that begins beside it. */
   async function finishTurn(): Promise<ChildProcess> {
     result.turns += 1;
-    if (random() < 0.3) push();
+    if (sent.length < messages - burst && random() < 0.3) push();
     if (random() < 0.5) await hook('PostToolUse');
-    const waiter = start('Wait');
-    await hook('Stop');
-    return waiter;
+    for (;;) {
+      const waiter = start('Wait');
+      // A Stop that shows something lets the turn go on, as Claude Code does: the next Stop has a waiter of its own.
+      if ((await hook('Stop')) === 0) return waiter;
+      waiter.kill('SIGKILL');
+    }
   }
 
   async function begin(): Promise<ChildProcess> {
@@ -121,7 +124,8 @@ export async function runKilledAgent({ messages, random, burst }: KilledAgentOpt
     await Promise.race([ended, sleep(random() < 0.3 ? random() * 100 : PAUSE_MS)]);
     const isWoken = waiter.exitCode === 2;
     if (isWoken) result.wakes += 1;
-    if (random() < 0.15) {
+    // For the last ones nobody but the waiter wakes it.
+    if (sent.length < messages && random() < 0.15) {
       result.kills += 1;
       waiter.kill('SIGKILL');
       waiter = await begin();
