@@ -29,9 +29,9 @@ test('a file of icons that is cut short, or lacks an image, is an error that nam
   const cut = mkdtempSync(join(tmpdir(), 'hivebar-icons-'));
   try {
     writeFileSync(join(cut, ICON_PACK), formatIconPack(rendered).subarray(0, -1));
-    assert.throws(() => [...STATES].map((state) => openIcons(cut).ico({ state, badge: '9+' })), /icons\.bin ends too/);
+    assert.throws(() => [...STATES].map((state) => openIcons(cut).ico({ state, badge: '9+' })), /icons\.br is damaged/);
     writeFileSync(join(cut, ICON_PACK), formatIconPack(new Map()));
-    assert.throws(() => openIcons(cut).png({ state: 'up', badge: '1' }), /icons\.bin has no image 44\/up-1\.png/);
+    assert.throws(() => openIcons(cut).png({ state: 'up', badge: '1' }), /icons\.br has no image 44\/up-1\.png/);
   } finally {
     rmSync(cut, { recursive: true, force: true });
   }

@@ -120,7 +120,7 @@ describe('the published package', () => {
       'dist/hook.cjs',
       'dist/THIRD-PARTY-LICENSES.txt',
       'dist/page/index.html',
-      'dist/assets/icons/icons.bin',
+      'dist/assets/icons/icons.br',
     ]) {
       assert.ok(files.includes(path), path);
     }

@@ -8,6 +8,8 @@ const TELLS_NOTHING =
 
 const BODIES: Readonly<Record<string, string>> = {
   '/api/send': '{"to":"zoe","from":"bo","content":"x"}',
+  '/api/v1/permissions':
+    '{"harness":"claude","session":"s","persona":null,"subagent":false,"cwd":null,"tool":"Bash","text":"ls","cut":0}',
   '/api/v1/token': '{"code":"none"}',
   '/v1/signals': '{"to":"zoe","from":"bo","body":"x"}',
   '/v1/signals/pending/drain': '{"address":"zoe"}',
@@ -15,6 +17,8 @@ const BODIES: Readonly<Record<string, string>> = {
 const SERVED: Readonly<Record<string, number>> = { 'POST /api/v1/token': 403, 'POST /v1/signals': 202 };
 /** What the owner gets: a code that is none is refused to everybody. */
 const served = (route: string): number => SERVED[route] ?? 200;
+/** Hooks ask here, over the socket: nobody else does, whatever token they have. */
+const FOR_HOOKS = 'POST /api/v1/permissions';
 
 let rig: StatusRig;
 before(async () => {
@@ -86,7 +90,8 @@ describe('with tokenEverywhere every route of the router', () => {
     for (const { route, bytes } of requests()) {
       const host = `127.0.0.1:${rig.port}`;
       assert.equal((await raw(rig.port, bytes(host, `${bearer}x`))).status, 401, route);
-      assert.equal((await raw(rig.port, bytes(host, bearer))).status, served(route), route);
+      const right = route === FOR_HOOKS ? 403 : served(route);
+      assert.equal((await raw(rig.port, bytes(host, bearer))).status, right, route);
     }
   });
 
@@ -147,9 +152,9 @@ test('without tokenEverywhere only message text, sending, actions and signals as
   open.join('zoe');
   open.poll('zoe', 0);
   const closed = open.server.routes.filter((route) =>
-    /\/api\/(inbox|send|v1\/actions|v1\/decisions)|^\w+ \/v1\//.test(route),
+    /\/api\/(inbox|send|v1\/actions|v1\/decisions|v1\/permissions)|^\w+ \/v1\//.test(route),
   );
-  assert.equal(closed.length, 12);
+  assert.equal(closed.length, 15);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);
