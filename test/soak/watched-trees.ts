@@ -185,7 +185,8 @@ async function work(until: number): Promise<void> {
     if (n % 3 === 0) await drain(hand(), citizens.places, gardenId, never); // what lay there for some seconds
     enqueue(hand(), citizens.places, gardenId, `mail ${sent.garden}`);
     sent.garden += 1;
-    if (n % 4 === 0) {
+    // Codex keeps at most 100 messages in a queue, which is more than come in an hour.
+    if (n % 8 === 0) {
       await runCodex('queue', '--thread', thread, '--message', `mail ${sent.codex}`);
       sent.codex += 1;
     }
