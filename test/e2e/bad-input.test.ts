@@ -131,7 +131,7 @@ for (const harness of HARNESSES) {
       const ada = await installed(home, harness, '--persona', 'ada');
       await ada.hivebar(['inbox', 'push', '--to', 'ada', '--priority', '0', 'keep me']);
       const script = `'${home.at('hook', 'hivebar-hook')}'`;
-      for (const command of [`${script} ${harness} Teatime ada`, `${script} gemini Stop ada`, `${script}`]) {
+      for (const command of [`${script} ${harness} Teatime ada`, `${script} nano Stop ada`, `${script}`]) {
         const ended = await call(ada, 'Teatime', command);
         letGo(ended, command);
         assert.notEqual(ended.stderr, '', command);
@@ -151,7 +151,7 @@ test('bad input 6: a person at a terminal is told what is wrong, with exit code 
   const pty = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
   for (const [args, words] of [
     [['--harness', 'claude', '--event', 'Teatime'], /--event Teatime/],
-    [['--harness', 'gemini', '--event', 'Stop'], /--harness gemini: must be claude or codex/],
+    [['--harness', 'nano', '--event', 'Stop'], /--harness nano: must be claude, codex,/],
   ] as const) {
     const ran = spawnSync('python3', ['-c', pty, process.execPath, HIVEBAR, 'hook', ...args], {
       encoding: 'utf8',

@@ -16,7 +16,7 @@ const PROMPT = /\n❯\s*\n─/;
 test('C2 the real Claude Code: nothing is approved, no draft is sent, and an empty prompt is told of mail', async (t) => {
   const client = realClient('claude');
   if ('missing' in client) return void needs(t, client.missing);
-  using home = trayHome();
+  using home = trayHome({ nudge: { waiter: false } }); // the waiter wakes without a key, and this is about keys
   const project = home.at('project');
   mkdirSync(project, { recursive: true });
   const write = (name: string): Block => ({ tool: 'Write', input: { file_path: `${project}/${name}`, content: 'x' } });

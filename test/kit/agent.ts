@@ -113,10 +113,11 @@ interface Settings {
   readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly { readonly command: string }[] }[]>>;
 }
 
-/** What the harness would run. */
+/** What the harness would run at this moment, beside the waiter, which runs behind the turn. */
 export function commandFor(settings: string, event: string): string {
   const { hooks } = JSON.parse(readFileSync(settings, 'utf8')) as Settings;
-  const commands = (hooks[event] ?? []).flatMap((group) => group.hooks.map(({ command }) => command));
+  const all = (hooks[event] ?? []).flatMap((group) => group.hooks.map(({ command }) => command));
+  const commands = all.filter((command) => !/ Wait\b/.test(command));
   assert.equal(commands.length, 1, `${event} in ${settings}`);
   return commands[0] ?? '';
 }
