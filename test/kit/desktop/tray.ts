@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { SessionBus, Variant } from '../../../app/desktop/index.ts';
+import { BusError, type SessionBus, type Variant } from '../../../app/desktop/index.ts';
 import { poll } from './poll.ts';
 
 /** One registered icon, as a tray host sees it. */
@@ -102,13 +102,17 @@ export class Tray {
     const menu = await this.menu();
     const id = findEntryId(menu, label);
     if (id === null) throw new Error(`no entry to click: ${label}\n${lines(menu, '').join('\n')}`);
-    await this.#bus.call({
+    const click = this.#bus.call({
       dest: item.service,
       path: item.menu,
       iface: 'com.canonical.dbusmenu',
       member: 'Event',
       signature: 'isvu',
       body: [id, 'clicked', this.#bus.variant('s', ''), 0],
+    });
+    await click.catch((error: unknown) => {
+      // Who quits at a click may be gone before the answer.
+      if (!(error instanceof BusError && error.errorName === 'org.freedesktop.DBus.Error.NoReply')) throw error;
     });
   }
 
