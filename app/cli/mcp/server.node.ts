@@ -105,7 +105,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
       const { id, signal } = context.mcpReq;
       try {
         const given = parseToolArguments(params.name, params.arguments);
-        const thread = findThreadOfCall(context);
+        const thread = findCallThread(context);
         const result = await callTool(given, { io, thread, signal, progress: createProgress(context) });
         const { delivery } = result;
         if (delivery !== undefined) deliver(id, delivery, signal);
@@ -130,7 +130,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
       const value =
         persona === null
           ? await readStatusResource(io)
-          : readInboxResource({ io, thread: findThreadOfCall(context) }, persona);
+          : readInboxResource({ io, thread: findCallThread(context) }, persona);
       const text = displayJson(JSON.stringify(value));
       return { contents: [{ uri, mimeType: 'application/json', text }] };
     });
@@ -167,7 +167,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
 }
 
 /** Codex names its thread in each call, because one server serves many threads. */
-function findThreadOfCall({ mcpReq }: ServerContext): string | null {
+function findCallThread({ mcpReq }: ServerContext): string | null {
   const { _meta: meta } = mcpReq as { readonly _meta?: Readonly<Record<string, unknown>> };
   const thread = meta?.thread_id ?? meta?.threadId;
   return typeof thread === 'string' && thread !== '' ? thread : null;

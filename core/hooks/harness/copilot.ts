@@ -1,17 +1,15 @@
 import {
+  createSlot,
   type Harness,
   type HarnessModule,
   type HarnessSetup,
   HOOK_TIMEOUT_S,
-  type HookEvent,
   type HookInput,
   type HookTurn,
   isContinuedPrompt,
   parseHookTurn,
 } from './harness.ts';
 import { type Dialect, formatRowReply, type HarnessRows, SILENT_ROWS, toCarries } from './rows.ts';
-
-const slot = (event: HookEvent, matcher: string | null = null) => ({ event, matcher });
 
 /**
  * Names in PascalCase, with which Copilot CLI writes the fields that Claude Code writes. Its permissionRequest is not among them:
@@ -31,14 +29,14 @@ const SETUP: HarnessSetup = {
     }),
   },
   events: {
-    SessionStart: slot('SessionStart'),
-    UserPromptSubmit: slot('UserPromptSubmit'),
-    PreToolUse: slot('PreToolUse'),
-    PostToolUse: slot('PostToolUse'),
-    Stop: slot('Stop'),
-    SessionEnd: slot('SessionEnd'),
-    Notification: slot('Notification', 'permission_prompt|elicitation_dialog'),
-    SubagentStop: slot('SubagentStop'),
+    SessionStart: createSlot('SessionStart'),
+    UserPromptSubmit: createSlot('UserPromptSubmit'),
+    PreToolUse: createSlot('PreToolUse'),
+    PostToolUse: createSlot('PostToolUse'),
+    Stop: createSlot('Stop'),
+    SessionEnd: createSlot('SessionEnd'),
+    Notification: createSlot('Notification', 'permission_prompt|elicitation_dialog'),
+    SubagentStop: createSlot('SubagentStop'),
   },
   timeout: HOOK_TIMEOUT_S,
   onWindows: false,

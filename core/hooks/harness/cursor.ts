@@ -1,17 +1,15 @@
 import {
+  createSlot,
   type Harness,
   type HarnessModule,
   type HarnessSetup,
   HOOK_TIMEOUT_S,
-  type HookEvent,
   type HookInput,
   type HookTurn,
   parseHookTurn,
   toHookEventName,
 } from './harness.ts';
 import { type Dialect, formatRowReply, type HarnessRows, SILENT, SILENT_ROWS, toCarries } from './rows.ts';
-
-const slot = (event: HookEvent) => ({ event, matcher: null });
 
 /** Cursor ignores a whole file with one event that it does not know, and refuses entries with other keys than these. */
 const SETUP: HarnessSetup = {
@@ -24,12 +22,12 @@ const SETUP: HarnessSetup = {
     formatEntry: ({ command, timeout }) => ({ command, timeout }),
   },
   events: {
-    sessionStart: slot('SessionStart'),
-    beforeSubmitPrompt: slot('UserPromptSubmit'),
-    preToolUse: slot('PreToolUse'),
-    postToolUse: slot('PostToolUse'),
-    stop: slot('Stop'),
-    sessionEnd: slot('SessionEnd'),
+    sessionStart: createSlot('SessionStart'),
+    beforeSubmitPrompt: createSlot('UserPromptSubmit'),
+    preToolUse: createSlot('PreToolUse'),
+    postToolUse: createSlot('PostToolUse'),
+    stop: createSlot('Stop'),
+    sessionEnd: createSlot('SessionEnd'),
   },
   timeout: HOOK_TIMEOUT_S,
   onWindows: false,

@@ -1,9 +1,9 @@
 import {
+  createSlot,
   type Harness,
   type HarnessModule,
   type HarnessSetup,
   HOOK_TIMEOUT_S,
-  type HookEvent,
   type HookInput,
   isContinuedPrompt,
   parseHookTurn,
@@ -11,21 +11,19 @@ import {
 } from './harness.ts';
 import { type Dialect, formatRowReply, type HarnessRows, SILENT_ROWS, toCarries } from './rows.ts';
 
-const slot = (event: HookEvent, matcher: string | null = null) => ({ event, matcher });
-
 const SETUP: HarnessSetup = {
   home: { variable: null, folder: '.gemini' },
   projectFolder: '.gemini',
   files: { user: 'settings.json', project: 'settings.json' },
   form: { is: 'groups' },
   events: {
-    SessionStart: slot('SessionStart'),
-    BeforeAgent: slot('UserPromptSubmit'),
-    BeforeTool: slot('PreToolUse'),
-    AfterTool: slot('PostToolUse'),
-    AfterAgent: slot('Stop'),
-    SessionEnd: slot('SessionEnd'),
-    Notification: slot('Notification'),
+    SessionStart: createSlot('SessionStart'),
+    BeforeAgent: createSlot('UserPromptSubmit'),
+    BeforeTool: createSlot('PreToolUse'),
+    AfterTool: createSlot('PostToolUse'),
+    AfterAgent: createSlot('Stop'),
+    SessionEnd: createSlot('SessionEnd'),
+    Notification: createSlot('Notification'),
   },
   timeout: HOOK_TIMEOUT_S * 1000,
   onWindows: false,

@@ -1,15 +1,13 @@
 import {
+  createSlot,
   type Harness,
   type HarnessModule,
   type HarnessSetup,
   HOOK_TIMEOUT_S,
-  type HookEvent,
   type HookInput,
   parseHookTurn,
 } from './harness.ts';
 import { SILENT, SILENT_ROW, toCarries } from './rows.ts';
-
-const slot = (event: HookEvent) => ({ event, matcher: null });
 
 /** Hooks of Goose belong to a plugin. Ours is a folder with a manifest, found in every session of the user or of a project. */
 const SETUP: HarnessSetup = {
@@ -27,11 +25,11 @@ const SETUP: HarnessSetup = {
     },
   },
   events: {
-    SessionStart: slot('SessionStart'),
-    UserPromptSubmit: slot('UserPromptSubmit'),
-    PostToolUse: slot('PostToolUse'),
-    Stop: slot('Stop'),
-    SessionEnd: slot('SessionEnd'),
+    SessionStart: createSlot('SessionStart'),
+    UserPromptSubmit: createSlot('UserPromptSubmit'),
+    PostToolUse: createSlot('PostToolUse'),
+    Stop: createSlot('Stop'),
+    SessionEnd: createSlot('SessionEnd'),
   },
   timeout: HOOK_TIMEOUT_S,
   onWindows: false,

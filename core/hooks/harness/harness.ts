@@ -101,9 +101,12 @@ export function toHookEventName(slots: HarnessSetup['events'], name: unknown): u
   return typeof name === 'string' && Object.hasOwn(slots, name) ? slots[name]?.event : name;
 }
 
+/** Where a program with its own name for an event runs our hook. @param matcher null: at each of these events */
+export const createSlot = (event: HookEvent, matcher: string | null = null): HookSlot => ({ event, matcher });
+
 /** Slots of a program that has the events of Hivebar under the same names. A call about a tool has the matcher that fits every tool. */
 export function createSlots(events: readonly HookEvent[], matcher: string | null): Readonly<Record<string, HookSlot>> {
-  const slots = events.map((event) => [event, { event, matcher: TOOL_EVENTS.has(event) ? matcher : null }] as const);
+  const slots = events.map((event) => [event, createSlot(event, TOOL_EVENTS.has(event) ? matcher : null)] as const);
   return Object.fromEntries(slots);
 }
 
