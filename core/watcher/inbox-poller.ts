@@ -66,7 +66,8 @@ interface InboxEntry {
   counts: PersonaCounts | null;
   /** What the answer of the current tick says; `same` once the tick has considered the inbox. */
   change: CountsChange;
-  skipped: number;
+  /** The number of the tick before the last poll began. */
+  polledTick: number;
   healthy: boolean;
   /** When the last poll began, on the monotonic clock. */
   polledAt: number;
@@ -91,6 +92,16 @@ interface TickMoment {
   readonly hidesChanges: boolean;
 }
 
+/** Ticks that need not consider any inbox, as long as the list repeats itself and no poll begins. */
+interface QuietTicks {
+  /** The counts that such a tick reports. */
+  readonly counted: readonly PersonaCounts[];
+  /** On the monotonic clock. */
+  readonly until: number;
+  /** The first tick that polls an inbox because it was skipped so often. */
+  readonly endTick: number;
+}
+
 /** How long all other inboxes wait for the polls that began because a count changed. */
 const POLLS_FIRST_MS = 5;
 /**
@@ -98,6 +109,11 @@ const POLLS_FIRST_MS = 5;
  * long.
  */
 const HIDDEN_AT_MOST_MS = 60_000;
+/**
+ * While the pending list repeats itself, the inboxes are considered this often. Considering a thousand of them costs as much as
+ * the request, because none of them is in the cache of the processor any more.
+ */
+const QUIET_AT_MOST_MS = 5000;
 
 export function createInboxPoller(
   options: InboxPollerOptions,
@@ -116,6 +132,9 @@ export function createInboxPoller(
   let before: PendingCounts['byAddress'] | null = null;
   /** The timer that polls every inbox that is stale when it fires. */
   let sweep: Disposable | null = null;
+  let tickNumber = 0;
+  /** What the last tick found when no inbox had a reason for a poll; null: it must consider each of them again. */
+  let quiet: QuietTicks | null = null;
   let isNotifying = false;
   let notifying: Promise<void> = Promise.resolve();
   for (const watcher of watchers) enter(watcher, null);
@@ -126,7 +145,7 @@ export function createInboxPoller(
       level,
       counts: null,
       change: 'same',
-      skipped: 0,
+      polledTick: tickNumber,
       healthy: true,
       polledAt: 0,
       busy: false,
@@ -164,10 +183,11 @@ export function createInboxPoller(
       return;
     }
     entry.busy = true;
+    quiet = null;
     try {
       do {
         entry.again = false;
-        entry.skipped = 0;
+        entry.polledTick = tickNumber;
         entry.stale = false;
         entry.polledAt = clock.monotonic();
         entry.retry?.[Symbol.dispose]();
@@ -183,6 +203,7 @@ export function createInboxPoller(
       } while (entry.again && !abort.aborted);
     } finally {
       entry.busy = false;
+      entry.polledTick = tickNumber;
     }
   }
 
@@ -221,21 +242,27 @@ export function createInboxPoller(
     return isDoubtful ? 'doubtful' : 'same';
   }
 
-  /** Returns true when a poll begins now, because its result will say more than a count. */
-  function consider(entry: InboxEntry, counts: CountsChange, request: PollRequest, moment: TickMoment): boolean {
+  /** `begins`: a poll begins now, and its result will say more than a count. `quiet`: nothing about the inbox waits for anything. */
+  function consider(
+    entry: InboxEntry,
+    counts: CountsChange,
+    request: PollRequest,
+    moment: TickMoment,
+  ): 'begins' | 'waits' | 'quiet' {
     const { watcher } = entry;
     // The interval does not start a second poll while one hangs. A poke does, because it may speak of something later.
     if (entry.busy && request === 'no') {
       // The change may have come after the answer of the poll in flight, and a held list does not report it twice.
       if (counts === 'changed' || counts === 'doubtful') entry.again = true;
-      return false;
+      return 'waits';
     }
     const armed = watcher.state.arming === 'armed';
     const age = moment.monotonic - entry.polledAt;
     const recent = request === 'no' && age < intervalMs / 2;
     // Where equal counts may hide a change, waiting for one more tick would exceed the limit.
     const overdue =
-      entry.skipped >= resyncEvery || (moment.hidesChanges && !recent && age + intervalMs > HIDDEN_AT_MOST_MS);
+      tickNumber - entry.polledTick > resyncEvery ||
+      (moment.hidesChanges && !recent && age + intervalMs > HIDDEN_AT_MOST_MS);
     const { healthy } = entry;
     const { retryAt } = watcher;
     // Nearly every inbox of a tick is like this, and has no reason for a poll.
@@ -243,12 +270,11 @@ export function createInboxPoller(
     const pace = isQuiet ? null : { armed, healthy, recent, retryAt, overdue };
     if (pace !== null && findPollReason(pace, counts, moment.now, request === 'all') !== null) {
       track(poll(entry));
-      return true;
+      return 'begins';
     }
-    entry.skipped += 1;
     const beat = entry.busy ? null : watcher.beat(abort);
     if (beat !== null) track(beat.then(() => retryLater(entry)));
-    return false;
+    return isQuiet && beat === null ? 'quiet' : 'waits';
   }
 
   /**
@@ -263,15 +289,31 @@ export function createInboxPoller(
     });
   }
 
+  function report(levels: PendingCounts | null, counted: readonly PersonaCounts[]): void {
+    if (levels !== null && counted.length > 0) put({ is: 'counted', at: levels.at, counts: counted });
+    if (onPendingList === undefined || isNotifying) return; // a slow listener misses a tick, because ticks are not queued
+    isNotifying = true;
+    notifying = Promise.allSettled([...background])
+      .then(() => (abort.aborted ? undefined : onPendingList(levels, abort)))
+      .finally(() => {
+        isNotifying = false;
+      });
+  }
+
   return {
     /**
      * Inboxes whose count changed are polled first, because somebody waits for them. The rest do not wait long: a poll
      * may hang.
      */
     async tick(answer, request) {
+      tickNumber += 1;
       const levels = answer?.levels ?? null;
       // The same object says of every inbox what it said before.
       const isRepeated = levels !== null && before === levels.byAddress;
+      const isNothing = isRepeated && answer?.since === 'nothing' && request === 'no';
+      if (quiet !== null && isNothing && tickNumber < quiet.endTick && clock.monotonic() < quiet.until)
+        return report(levels, quiet.counted);
+      quiet = null;
       const isExplained = levels === null || before === null || hasChanges(before, levels.byAddress);
       const canHide = source.pending?.hidesChanges === true;
       const isDoubtful = canHide && (answer?.since === 'broken' || (answer?.since === 'moved' && !isExplained));
@@ -279,10 +321,15 @@ export function createInboxPoller(
       before = levels?.byAddress ?? null;
       const hidesChanges = canHide && levels !== null && levels.cursor === null;
       const counted: PersonaCounts[] = [];
+      let isQuiet = isNothing && !hidesChanges;
+      let endTick = Number.POSITIVE_INFINITY;
       const considerEntry = (entry: InboxEntry, moment: TickMoment): void => {
         const { change } = entry;
         entry.change = 'same';
-        if (consider(entry, change, request, moment)) return;
+        const found = consider(entry, change, request, moment);
+        if (found !== 'quiet') isQuiet = false;
+        endTick = Math.min(endTick, entry.polledTick + resyncEvery + 1);
+        if (found === 'begins') return;
         if (isMoved && !entry.busy) entry.stale = true;
         if (levels === null || entry.level === null) return;
         entry.counts ??= { persona: entry.watcher.persona.id, ...entry.level };
@@ -308,14 +355,8 @@ export function createInboxPoller(
       for (const entry of entries.values()) if (!changed.has(entry)) considerEntry(entry, moment);
       if (isMoved) sweepLater();
       for (const [address, level] of levels?.byAddress ?? []) adopt(address, level);
-      if (levels !== null && counted.length > 0) put({ is: 'counted', at: levels.at, counts: counted });
-      if (onPendingList === undefined || isNotifying) return; // a slow listener misses a tick, because ticks are not queued
-      isNotifying = true;
-      notifying = Promise.allSettled([...background])
-        .then(() => (abort.aborted ? undefined : onPendingList(levels, abort)))
-        .finally(() => {
-          isNotifying = false;
-        });
+      if (isQuiet) quiet = { counted, until: moment.monotonic + QUIET_AT_MOST_MS, endTick };
+      report(levels, counted);
     },
     wake(address) {
       const entry = entries.get(address);
@@ -324,6 +365,7 @@ export function createInboxPoller(
     },
     ...(adoption === null ? {} : { rescan: () => adoption.rescan((address) => adopt(address), course.cut, abort) }),
     get isFailing() {
+      if (quiet !== null) return false;
       for (const { healthy } of entries.values()) if (!healthy) return true;
       return false;
     },

@@ -61,6 +61,22 @@ describe('a tick', () => {
     assert.equal(filterPolls(since()).length, 2);
   });
 
+  test('a list that repeats itself many times delays neither the floor nor a change', async (t) => {
+    const { since, clock, world } = await roundsRig(t, { options: { intervalMs: SECOND, resyncEvery: 12 } });
+    world.levels = new Map();
+    world.mail.set('ada', 1);
+    await clock.advance(SECOND);
+    since();
+    await clock.advance(11 * SECOND);
+    assert.deepEqual(filterPolls(since()), []);
+    await clock.advance(SECOND);
+    assert.deepEqual(filterPolls(since()), ['look ada', 'look bo']);
+    await clock.advance(8 * SECOND);
+    world.levels = new Map([['ada', { unread: exactly(1), urgent: exactly(0) }]]);
+    await clock.advance(SECOND);
+    assert.deepEqual(filterPolls(since()), ['look ada']);
+  });
+
   test('a pending list that fails is no reason to be blind: every inbox is looked at', async (t) => {
     const { since, clock, world } = await roundsRig(t);
     world.faults.set('pending', fault('status'));
