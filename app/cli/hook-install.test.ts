@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { trustAll } from '../../test/kit/hooks.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { HARNESSES } from '../hook/index.ts';
 import { command } from './hook.ts';
 
-function rig() {
+function rig(variables: Readonly<Record<string, string>> = {}) {
   const home = scratch();
-  const env = {
+  const env: Record<string, string> = {
     HIVEBAR_HOME: home.at('state'),
     CLAUDE_CONFIG_DIR: home.at('claude'),
     CODEX_HOME: home.at('codex'),
     HOME: home.at('home'),
   };
+  for (const [name, folder] of Object.entries(variables)) env[name] = home.at(folder);
   let output = '';
   const run = async (...args: string[]): Promise<readonly [number, string]> => {
     output = '';
@@ -99,6 +100,19 @@ test('given each agent program, install adds its hooks in its own file, and unin
     assert.equal(existsSync(path), false, harness);
   }
   assert.deepEqual(readdirSync(r.home.at('home/.agents/plugins')), []);
+});
+
+test('given a folder of settings that a variable names, the plugin of OpenCode is put and found there', async () => {
+  using r = rig({ XDG_CONFIG_HOME: 'elsewhere' });
+  assert.match(
+    (await r.run('install', '--harness', 'opencode', '--persona', 'ada'))[1],
+    /elsewhere\/opencode\/plugins\/hivebar\.js/,
+  );
+  assert.match((await r.run('status'))[1], /^OpenCode {5}installed {3}ada .*\n$/);
+  const [, printed] = await r.run('print', 'opencode', '--persona', 'ada');
+  assert.equal(printed, readFileSync(r.home.at('elsewhere/opencode/plugins/hivebar.js'), 'utf8'));
+  await r.run('uninstall');
+  assert.equal(existsSync(r.home.at('elsewhere/opencode/plugins')), false);
 });
 
 test('given settings of a program that cannot be read and are none of ours, the others are shown all the same', async () => {

@@ -90,8 +90,8 @@ function install(
     const { label } = RECIPES[harness];
     const owner = whose === null ? 'whoever HIVEBAR_PERSONA names' : displayName(whose);
     io.out(`${label}: ${changed ? 'installed' : 'installed already'} for ${owner} in ${displayName(path)}\n`);
-    if (changed)
-      io.out(`  restart running sessions if they do not use the hooks; the previous settings are in *${BACKUP}\n`);
+    const previous = RECIPES[harness].form.is === 'plugin' ? '' : `; the previous settings are in *${BACKUP}`;
+    if (changed) io.out(`  restart running sessions if they do not use the hooks${previous}\n`);
     const { obstacles, trust } = installer.readStatus(harness, scope);
     for (const obstacle of obstacles) io.err(`hivebar hook: ${label} will not run them: ${displayName(obstacle)}\n`);
     const distrust = trust === null ? null : findDistrust(harness, trust);

@@ -24,11 +24,12 @@ const MOST_BYTES = 8 * 1024 * 1024;
  * Reads a settings file. A link is followed only where the user may have made it (`mayLink`), and never in a project, whose files
  * may have been downloaded. The result must be a regular file of this user.
  *
+ * @param folder that of the harness, which is no link either
  * @throws Fault `unreadable`
  */
-export function readSettings(path: string, mayLink: boolean): HarnessSettingsFile {
+export function readSettings(path: string, mayLink: boolean, folder: string = dirname(path)): HarnessSettingsFile {
   try {
-    const real = resolveRealPath(path, mayLink);
+    const real = resolveRealPath(path, mayLink, folder);
     const bytes = readRegular(realFiles, real, MOST_BYTES);
     if (bytes === null) return { path: real, text: null, mode: NEW_FILE };
     const stat = fs.statSync(real);
@@ -195,8 +196,8 @@ export function isFolder(path: string): boolean {
 const readFileText = (path: string): string | null => readText(realFiles, path, MOST_BYTES);
 
 /** @throws Fault when there is a link that must not be followed or that has no target */
-function resolveRealPath(path: string, mayLink: boolean): string {
-  for (const candidate of [path, dirname(path)]) {
+function resolveRealPath(path: string, mayLink: boolean, folder: string): string {
+  for (const candidate of new Set([path, dirname(path), folder])) {
     const stat = fs.lstatSync(candidate, { throwIfNoEntry: false });
     if (stat?.isSymbolicLink() !== true) continue;
     if (!mayLink)

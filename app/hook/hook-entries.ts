@@ -9,6 +9,7 @@ import {
   removeAt,
   replacePart,
 } from './json-edit.ts';
+import { findPluginOwner, formatPlugin, formatPluginCommand, requireOwnPlugin } from './opencode-plugin.ts';
 import {
   createEntries,
   findCommand,
@@ -59,6 +60,7 @@ const EMPTY = '{}\n';
  */
 export function addHooks(text: string | null, wish: HookWish): string {
   const { recipe, version = null } = wish;
+  if (recipe.form.is === 'plugin') return replacePlugin(text, wish);
   let now = text === null || text.trim() === '' ? EMPTY : text;
   const isFirst = filterOwn(listHandlers(now, wish)).length === 0;
   for (const event of Object.keys(recipe.events)) {
@@ -83,6 +85,7 @@ export function addHooks(text: string | null, wish: HookWish): string {
  * @throws Fault `settings`
  */
 export function removeHooks(text: string, wish: HookWish, before: string | null = null): string {
+  if (wish.recipe.form.is === 'plugin') return removePlugin(text, wish);
   const clean = removeAllOwn(text, wish);
   if (before === null || clean === text) return clean;
   if (canonicalize(before, wish) === canonicalize(clean, wish)) return before;
@@ -149,6 +152,7 @@ function removeAllOwn(text: string, wish: HookWish): string {
  * @throws Fault `settings`
  */
 export function findHookEntries(original: string | null, wish: Omit<HookWish, 'persona'>): HookEntries {
+  if (wish.recipe.form.is === 'plugin') return findPlugin(original, wish);
   const text = original === null ? null : toReadable(original);
   const handlers = text === null || text.trim() === '' ? [] : listHandlers(text, wish);
   const ours = filterOwn(handlers);
@@ -219,15 +223,47 @@ function listHandlers(
 
 /** Formats where a handler stands in its file. */
 export function formatHandlerKey({ form }: Recipe, { event, group, handler }: PlacedHandler): string {
+  if (form.is === 'plugin') return 'SCRIPT';
   return `hooks.${event}[${group}]${form.is === 'groups' ? `.hooks[${handler}]` : ''}`;
 }
 
 /** Lists our handlers, with their positions. Comments are read over. @throws Fault `settings` */
 export function listOwnHandlers(text: string | null, wish: Omit<HookWish, 'persona'>): readonly PlacedHandler[] {
+  if (wish.recipe.form.is === 'plugin') return listPluginHandlers(text);
   return text === null || text.trim() === '' ? [] : filterOwn(listHandlers(toReadable(text), wish));
 }
 
 const toReadable = (text: string): string => (canonicalizeJson(text) === null ? blankComments(text) : text);
+
+/** A plugin file is ours as a whole, or it is left as it is. */
+function replacePlugin(text: string | null, { recipe, script, persona, path }: HookWish): string {
+  if (text !== null) requireOwnPlugin(text, path);
+  return formatPlugin({ script, persona }, recipe.timeout);
+}
+
+function removePlugin(text: string, { path }: HookWish): string {
+  const owner = findPluginOwner(text);
+  if (owner.is === 'changed') requireOwnPlugin(text, path);
+  return owner.is === 'ours' ? '' : text;
+}
+
+function findPlugin(text: string | null, { recipe, script }: Omit<HookWish, 'persona'>): HookEntries {
+  const owner = text === null ? null : findPluginOwner(text);
+  if (owner === null || owner.is === 'foreign')
+    return { standing: 'absent', foreign: owner === null ? 0 : 1, persona: null, command: null };
+  if (owner.is === 'changed') return { standing: 'old', foreign: 0, persona: null, command: null };
+  const { persona } = owner.facts;
+  const isCurrent = text === formatPlugin({ script, persona }, recipe.timeout);
+  return { standing: isCurrent ? 'installed' : 'old', foreign: 0, persona, command: formatPluginCommand(owner.facts) };
+}
+
+/** The plugin as one handler, whose command is that of its script. */
+function listPluginHandlers(text: string | null): readonly PlacedHandler[] {
+  const owner = text === null ? null : findPluginOwner(text);
+  if (owner?.is !== 'ours') return [];
+  const value = { command: formatPluginCommand(owner.facts) };
+  return [{ event: 'SessionStart', group: 0, handler: 0, value, matcher: null, isAlone: true, isOurs: true }];
+}
 
 /** Removes ours from this event, or with null from every event that the recipe does not have. */
 function removeOwn(text: string, wish: HookWish, event: string | null): string {

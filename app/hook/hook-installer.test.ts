@@ -20,7 +20,11 @@ import { createInstaller, type HookInstallerNeeds } from './hook-installer.ts';
 
 function rig(facts: { readonly node?: string } = {}) {
   const home = scratch();
-  const folder = (name: string) => ({ claude: home.at(name, '.claude'), codex: home.at(name, '.codex') });
+  const folder = (name: string) => ({
+    claude: home.at(name, '.claude'),
+    codex: home.at(name, '.codex'),
+    opencode: home.at(name, '.opencode'),
+  });
   for (const dir of ['user', 'project', 'user/.claude', 'project/.claude']) mkdirSync(home.at(dir));
   const needs: HookInstallerNeeds = {
     os: 'linux',
@@ -184,6 +188,48 @@ test('given a link of the user, the file it leads to is changed and the link sta
   assert.throws(() => r.installer.install('codex', 'project', 'ada'), { code: 'unreadable', message: /symbolic link/ });
   assert.equal(readFileSync(victim, 'utf8'), '{}\n');
   assert.deepEqual(readdirSync(r.home.at('dotfiles')).sort(), ['claude.json', `claude.json${BACKUP}`, 'victim']);
+});
+
+test('given a project whose folder of OpenCode is a link, or holds one, no plugin is written through it', () => {
+  using r = rig();
+  mkdirSync(r.home.at('dotfiles'));
+  const link = r.home.at('project/.opencode');
+  symlinkSync(r.home.at('dotfiles'), link);
+  const refusal = { code: 'unreadable', message: /symbolic link/ };
+  assert.throws(() => r.installer.install('opencode', 'project', 'ada'), refusal);
+  rmSync(link);
+  mkdirSync(link);
+  symlinkSync(r.home.at('dotfiles'), r.home.at('project/.opencode/plugins'));
+  assert.throws(() => r.installer.install('opencode', 'project', 'ada'), refusal);
+  assert.deepEqual(readdirSync(r.home.at('dotfiles')), []);
+});
+
+test('given the plugin of OpenCode, its status is what its bytes are; what it runs and is gone is named', () => {
+  using r = rig();
+  const path = r.home.at('user/.opencode/plugins/hivebar.js');
+  const read = () => r.installer.readStatus('opencode', 'user');
+  assert.deepEqual(r.installer.install('opencode', 'user', 'ada'), { path, changed: true });
+  assert.equal(r.installer.install('opencode', 'user', 'ada').changed, false);
+  assert.deepEqual(readdirSync(r.home.at('user/.opencode/plugins')), ['hivebar.js']);
+  const { missing, ...status } = read();
+  assert.equal(missing, `${r.needs.scriptPath} names /n/node, which is gone`);
+  assert.deepEqual(status, {
+    ...{ standing: 'installed', foreign: 0, persona: 'ada', script: 'right', obstacles: [], path, trust: null },
+    command: `'${r.needs.scriptPath}' opencode SessionStart 'ada'`,
+  });
+  rmSync(r.needs.scriptPath);
+  assert.equal(read().missing, `${path}: SCRIPT names ${r.needs.scriptPath}, which is gone`);
+  const ours = readFileSync(path, 'utf8');
+  assert.equal(r.installer.print('opencode', 'user', 'ada').text, ours);
+  writeFileSync(path, `${ours}// mine\n`);
+  assert.equal(read().standing, 'old');
+  assert.throws(() => r.installer.install('opencode', 'user', 'ada'), { code: 'settings', message: /changed after/ });
+  assert.throws(() => r.installer.uninstall('opencode', 'user'), { code: 'settings', message: /changed after/ });
+  writeFileSync(path, 'export const Mine = async () => ({});\n');
+  assert.deepEqual([read().standing, read().foreign], ['absent', 1]);
+  assert.throws(() => r.installer.install('opencode', 'user', 'ada'), { code: 'settings', message: /did not write/ });
+  assert.equal(r.installer.uninstall('opencode', 'user').changed, false);
+  assert.equal(readFileSync(path, 'utf8'), 'export const Mine = async () => ({});\n');
 });
 
 test('given a link that leads nowhere, or a folder in place of the file, it is said and nothing is made', () => {

@@ -171,7 +171,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     const path = getPath(harness, scope);
     const wish = createWish(harness, scope, persona);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const was = readSettings(path, scope === 'user');
+      const was = readSettings(path, scope === 'user', getFolder(harness, scope));
       const text = addHooks(was.text, wish);
       if (text === was.text) return { path, changed: false };
       const isFirst = findHookEntries(was.text, wish).standing === 'absent';
@@ -216,7 +216,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   function check(harness: HarnessName, scope: HookScope): void {
     checkPlatform(harness);
     const path = getPath(harness, scope);
-    const was = readSettings(path, scope === 'user');
+    const was = readSettings(path, scope === 'user', getFolder(harness, scope));
     addHooks(was.text, createWish(harness, scope, null));
     checkReplaceable(was, random);
   }
@@ -232,7 +232,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     const path = getPath(harness, scope);
     const wish = createWish(harness, scope, null);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      const was = readSettings(path, scope === 'user');
+      const was = readSettings(path, scope === 'user', getFolder(harness, scope));
       if (was.text === null) return { path, changed: false };
       const before = readBackup(was);
       const text = removeHooks(was.text, wish, before);
@@ -255,6 +255,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   }
 
   function removeBeside(harness: HarnessName, path: string): void {
+    if (RECIPES[harness].form.is === 'plugin') removeEmptyFolders([dirname(path)]);
     const beside = findBeside(harness, path);
     if (beside === null) return;
     const was = readSettings(beside.path, false);
@@ -331,7 +332,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     isMentioned: (harness, scope) => readTextOrNull(getPath(harness, scope))?.includes(SCRIPT_NAME) ?? false,
     readStatus(harness, scope) {
       const path = getPath(harness, scope);
-      const { text, path: real } = readSettings(path, scope === 'user');
+      const { text, path: real } = readSettings(path, scope === 'user', getFolder(harness, scope));
       const installedScript = readSettingsText(scriptPath);
       const wish = createWish(harness, scope, null);
       const entries = findHookEntries(text, wish);
@@ -392,6 +393,7 @@ const OBSTACLES: Readonly<Record<HarnessName, (files: readonly SettingsText[]) =
   copilot: (files) => files.flatMap(findDisabled),
   cursor: () => [],
   goose: (files) => files.flatMap(findGooseObstacles),
+  opencode: () => [],
 };
 
 /** Of the settings of the user and a project the last one that says something decides; an administrator is asked in any case. */

@@ -50,7 +50,8 @@ const listFolders = (find: (name: HarnessName) => string): Folders =>
   Object.fromEntries(HARNESSES.map((name) => [name, find(name)])) as Folders;
 
 function findHarnessHome(name: HarnessName, env: HookEnv, home: string): string {
-  const { variable, folder } = RECIPES[name].home;
+  const { variable, folder, configHome } = RECIPES[name].home;
+  if (configHome !== undefined && env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, configHome);
   return (variable !== null && env[variable]) || join(home, folder);
 }
 

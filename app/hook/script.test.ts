@@ -274,6 +274,8 @@ for (const shell of SHELLS) {
     assert.match(held.reason, /are open: decision tests\. Hivebar is not found/);
     const codex = h.run(['codex', 'Stop', 'ada'], { shell, env: NOWHERE, input: SESSION });
     assert.equal(JSON.parse(codex.stdout).decision, 'block');
+    for (const event of ['SessionStart', 'Stop', 'UserPromptSubmit'])
+      assert.equal(h.run(['opencode', event, 'ada'], { shell, env: NOWHERE, input: SESSION }).stdout, '', event);
     assert.equal(asked('Stop', { stop_hook_active: true }), null, 'once in a turn');
     assert.equal(asked('Stop', { agent_id: 'helper' }), null, 'not for a helper of the agent');
     assert.equal(asked('Stop', {}, 'local-ada').decision, 'block');

@@ -179,7 +179,7 @@ cannot_ask() {
   [ -z "\${${PROBE}-}" ] || exit 0
   case $event in
     SessionStart)
-      case $harness in copilot | cursor | goose) exit 0 ;; esac # they show no such message
+      case $harness in copilot | cursor | goose | opencode) exit 0 ;; esac # they show no such message
       [ ! -d "$state" ] || is_foreign || echo '{"systemMessage":"hivebar: ${NOT_FOUND_MESSAGE}. No mail is shown to this agent meanwhile."}'
       ;;
     Stop | UserPromptSubmit | PreToolUse) hold ;;
@@ -205,7 +205,7 @@ is_foreign() {
 
 # Holds where a strict gate is open, a Stop once in a turn.
 hold() {
-  case $harness-$event in cursor-* | goose-* | copilot-UserPromptSubmit) return 0 ;; esac
+  case $harness-$event in cursor-* | goose-* | opencode-* | copilot-UserPromptSubmit) return 0 ;; esac
   find_gates && open_gates || return 0
   reason="hivebar: not yet. Strict gates that cannot be checked are open:$open. ${NOT_FOUND_MESSAGE}."
   case $harness-$event in

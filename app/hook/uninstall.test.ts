@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   lstatSync,
@@ -17,6 +18,7 @@ import { realRandom } from '../../core/ports/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { BACKUP } from './harness-settings-file.node.ts';
 import { createInstaller } from './hook-installer.ts';
+import { formatPlugin } from './opencode-plugin.ts';
 import { createEntries, HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 
 /** What a settings file may look like. `@EVENT@`, `@OTHER@` and `@OWN@` are in the form of each harness. */
@@ -35,9 +37,10 @@ interface Shape {
   readonly refused?: string;
 }
 
-const SHAPES = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'golden', 'uninstall-shapes.json'), 'utf8'),
-) as readonly Shape[];
+const readShapes = <T>(name: string): readonly T[] =>
+  JSON.parse(readFileSync(join(import.meta.dirname, 'golden', name), 'utf8')) as readonly T[];
+
+const SHAPES = readShapes<Shape>('uninstall-shapes.json');
 
 /** Everything below a folder: bytes, modes and links. */
 function listTree(dir: string): Readonly<Record<string, string>> {
@@ -83,7 +86,7 @@ function rig(harness: HarnessName) {
       .replaceAll('@OWN@', formatItem(scriptPath, 'earlier'))
       .replaceAll('@LONG@', 'long '.repeat(20_000));
   const folder = folders[harness];
-  return { home, installer, fill, folder, path: join(folder, recipe.files.user) };
+  return { home, installer, scriptPath, fill, folder, path: join(folder, recipe.files.user) };
 }
 
 /** Puts the file where the links of the shape lead to. */
@@ -106,7 +109,7 @@ function place(home: Scratch, folder: string, path: string, { link, mode = 0o600
   };
 }
 
-for (const harness of HARNESSES)
+for (const harness of HARNESSES.filter((name) => RECIPES[name].form.is !== 'plugin'))
   describe(`${harness}: uninstall gives back the settings byte for byte, with their mode, and leaves nothing`, () => {
     const { home, installer, fill, folder, path } = rig(harness);
     after(() => home[Symbol.dispose]());
@@ -134,3 +137,66 @@ for (const harness of HARNESSES)
         assert.deepEqual(listOfUser(), before);
       });
   });
+
+/** What the folder of plugins may hold. `@OWN@` and others are plugins of ours. */
+interface PluginShape extends Omit<Shape, 'backup'> {
+  /** Other files of the folder of settings. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What is written in place of what, everywhere in the text. */
+  readonly swap?: readonly [string, string];
+  /** The file is not ours: `install` refuses it, and `uninstall` finds nothing. */
+  readonly foreign?: true;
+}
+
+describe('opencode: uninstall removes our plugin and no other byte, and a file that a person changed stays', () => {
+  const { home, installer, scriptPath, folder, path } = rig('opencode');
+  after(() => home[Symbol.dispose]());
+  const { timeout } = RECIPES.opencode;
+  const olderBody = 'const SCRIPT = "/gone";\nconst PERSONA = "earlier";\n';
+  const digest = createHash('sha256').update(olderBody).digest('hex').slice(0, 16);
+  const plugins: Readonly<Record<string, string>> = {
+    '@OWN@': formatPlugin({ script: scriptPath, persona: 'earlier' }, timeout),
+    '@NOBODY@': formatPlugin({ script: scriptPath, persona: null }, timeout),
+    '@ELSEWHERE@': formatPlugin({ script: '/elsewhere/hook/hivebar-hook', persona: 'earlier' }, timeout),
+    '@OLDER@': `// Hivebar plugin for OpenCode, ${digest}. An older one.\n${olderBody}`,
+    '@LONG@': 'long '.repeat(20_000),
+  };
+  const fill = (text: string, [from, to]: readonly [string, string] = ['', '']): string => {
+    const filled = Object.entries(plugins).reduce((now, [name, plugin]) => now.replaceAll(name, () => plugin), text);
+    return from === '' ? filled : filled.replaceAll(from, () => to);
+  };
+  for (const shape of readShapes<PluginShape>('plugin-shapes.json'))
+    test(shape.name, () => {
+      const { text, base64, older, swap, files = {}, foreign, refused } = shape;
+      const put = place(home, folder, path, shape);
+      if (shape.link !== 'file') rmSync(dirname(path), { recursive: true });
+      for (const [name, content] of Object.entries(files)) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        writeFileSync(join(folder, name), fill(content));
+      }
+      const putFile = (bytes: Buffer): void => {
+        mkdirSync(dirname(path), { recursive: true });
+        put(bytes);
+      };
+      if (text !== undefined && text !== null) putFile(Buffer.from(fill(text, swap)));
+      if (base64 !== undefined) putFile(Buffer.from(base64, 'base64'));
+      const listOfUser = () => [listTree(home.at('user')), listTree(home.at('dotfiles'))];
+      const before = listOfUser();
+      if (foreign === true || refused !== undefined) {
+        assert.throws(() => installer.install('opencode', 'user', 'ada'), { code: refused ?? 'settings' });
+        if (foreign === true) assert.equal(installer.uninstall('opencode', 'user').changed, false);
+        else assert.throws(() => installer.uninstall('opencode', 'user'), { code: refused ?? '' });
+        return assert.deepEqual(listOfUser(), before);
+      }
+      if (older !== undefined) {
+        putFile(Buffer.from(fill(older)));
+        assert.notEqual(installer.readStatus('opencode', 'user').standing, 'absent');
+      }
+      installer.install('opencode', 'user', 'ada');
+      installer.install('opencode', 'user', 'bo');
+      const { standing, persona } = installer.readStatus('opencode', 'user');
+      assert.deepEqual([standing, persona], ['installed', 'bo']);
+      assert.equal(installer.uninstall('opencode', 'user').changed, true);
+      assert.deepEqual(listOfUser(), before);
+    });
+});

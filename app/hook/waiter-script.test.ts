@@ -16,6 +16,12 @@ const CLAUDE = {
 };
 const WORDS = 'hivebar: 1 item waits in your inbox';
 
+/** Who runs a waiter, and the environment that it has there. */
+interface Caller {
+  readonly harness: string;
+  readonly base: Readonly<Record<string, string>>;
+}
+
 interface Waiter extends Disposable {
   readonly pid: number;
   readonly child: ChildProcess;
@@ -39,9 +45,13 @@ function rig(shell: readonly string[]) {
     answer: (text: string) => writeFileSync(h.state.at('answer'), text),
     asked: () => (existsSync(asked) ? readFileSync(asked, 'utf8').length / 2 : 0),
     ring: () => ringWaiters(dir, ['ada']),
-    start(env: Readonly<Record<string, string>> = {}, persona: string | null = 'ada'): Waiter {
-      const [file = h.script, ...rest] = [...shell, h.script, 'claude', 'Wait', ...(persona === null ? [] : [persona])];
-      const child = spawn(file, rest, { env: { ...CLAUDE, ...env }, cwd: h.state.at('cwd') });
+    start(
+      env: Readonly<Record<string, string>> = {},
+      persona: string | null = 'ada',
+      { harness, base }: Caller = { harness: 'claude', base: CLAUDE },
+    ): Waiter {
+      const [file = h.script, ...rest] = [...shell, h.script, harness, 'Wait', ...(persona === null ? [] : [persona])];
+      const child = spawn(file, rest, { env: { ...base, ...env }, cwd: h.state.at('cwd') });
       child.stdin.on('error', () => {});
       child.stdin.end('{}\n');
       let stdout = '';
@@ -167,6 +177,27 @@ for (const shell of process.platform === 'win32' ? [] : SHELLS) {
       r.answer(text);
       using waiter = r.start(env);
       assert.deepEqual(await waiter.ended, { code: 0, stdout: '', stderr: '' }, `${JSON.stringify(env)} ${text}`);
+    }
+  });
+
+  test(`${name}: given the plugin of OpenCode, the waiter is that of the session it names; other programs have none`, async () => {
+    using r = rig(shell);
+    const session = 'ses_07aF3c_Zz-1';
+    const base = { PATH: process.env.PATH ?? '' };
+    quiet(r.h);
+    using waiter = r.start({ HIVEBAR_SESSION: session }, 'ada', { harness: 'opencode', base });
+    await until('its pipe', () => r.list().includes(`${session}.${waiter.pid}`) && isReading(waiter.pid));
+    r.answer(`wake ada ${WORDS}\n`);
+    loud(r.h);
+    assert.deepEqual(r.ring(), [session]);
+    assert.deepEqual(await waiter.ended, { code: 2, stdout: '', stderr: `${WORDS}\n` });
+    for (const [harness, env] of [
+      ['opencode', {}],
+      ['opencode', { HIVEBAR_SESSION: '../x' }],
+      ['gemini', { HIVEBAR_SESSION: session }],
+    ] as const) {
+      using other = r.start(env, 'ada', { harness, base });
+      assert.deepEqual(await other.ended, { code: 0, stdout: '', stderr: '' }, harness);
     }
   });
 

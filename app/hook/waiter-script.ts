@@ -1,12 +1,13 @@
-/** Characters of the session ids of Claude Code, one by one, since `[a-z]` includes capitals in some locales. */
-const SESSION = 'abcdefghijklmnopqrstuvwxyz0123456789-';
+/** Characters of session ids, one by one, since `[a-z]` includes capitals in some locales. */
+const SESSION = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-';
 
 /** How long a waiter sleeps at most before it asks again, in seconds. */
 const MOST_S = 60;
 
 /**
  * The part of the hook script that waits for mail (`hivebar-hook claude Wait [PERSONA]`). Claude Code runs it behind the turn, and
- * begins a turn when it ends with 2 (asyncRewake). At rest it is a shell that reads from a named pipe, and costs nothing.
+ * begins a turn when it ends with 2 (asyncRewake). Our plugin does the same in OpenCode, and names the session in HIVEBAR_SESSION. At
+ * rest it is a shell that reads from a named pipe, and costs nothing.
  *
  * - A ring has no content. After each the waiter looks: the stamp says without a program that nothing waits, else the program
  *   decides. Whoever adds mail removes the stamp before it rings, and the look waits for its commit, so no ring is lost.
@@ -27,10 +28,16 @@ wait_for_mail() {
   trap 'exit 0' 1 2 15
   /bin/cat >/dev/null 2>&1
   exec </dev/null
-  # Other programs read the settings of Claude Code too, and would wait for our end. So would claude -p.
-  case \${AI_AGENT-} in claude-code*) ;; *) exit 0 ;; esac
-  case \${CLAUDE_CODE_ENTRYPOINT-} in sdk-*) exit 0 ;; esac
-  session=\${CLAUDE_CODE_SESSION_ID-}
+  case $harness in
+    claude)
+      # Other programs read the settings of Claude Code too, and would wait for our end. So would claude -p.
+      case \${AI_AGENT-} in claude-code*) ;; *) exit 0 ;; esac
+      case \${CLAUDE_CODE_ENTRYPOINT-} in sdk-*) exit 0 ;; esac
+      session=\${CLAUDE_CODE_SESSION_ID-}
+      ;;
+    opencode) session=\${HIVEBAR_SESSION-} ;;
+    *) exit 0 ;;
+  esac
   case $session in '' | *[!${SESSION}]*) exit 0 ;; esac
   umask 077
   # A prompt shows the same as a waiter: any item.

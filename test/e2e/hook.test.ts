@@ -401,7 +401,7 @@ describe('what a harness may say', () => {
       await m.hook('TeammateIdle', {}, { ...ADA, flags: ['--event', 'Stop'] }),
     );
     silentWith(/--event Teatime: unknown event/, await m.hook('Teatime', {}, ADA));
-    silentWith(/--harness vim: must be claude, .* or goose/, await m.hook('Stop', {}, { ...ADA, harness: 'vim' }));
+    silentWith(/--harness vim: must be claude, .* or opencode/, await m.hook('Stop', {}, { ...ADA, harness: 'vim' }));
     silentWith(/stdin must be a JSON object/, await m.hook('Stop', {}, { ...ADA, raw: 'hello' }));
     silentWith(/stdin must be a JSON object/, await m.hook('Stop', {}, { ...ADA, raw: '' }));
     silentWith(/--wrong/, await m.hook('Stop', {}, { ...ADA, flags: ['--wrong'] }));

@@ -31,6 +31,7 @@ const SHORT_TIMERS: readonly string[] = [
   'app/cli/doctor/port.node.ts',
   'app/cli/hook-now.node.ts',
   'app/cli/hook/stdin.node.ts',
+  'app/hook/opencode-plugin.ts',
   'app/host/poke-signal.node.ts',
   'core/daemon/log-outlets.node.ts',
   'core/daemon/log-outlets.node.ts',

@@ -11,10 +11,11 @@ const CLIENTS = {
   gemini: { name: '@google/gemini-cli', version: '0.61.0', find: findAt('@google/gemini-cli/bundle/gemini.js') },
   qwen: { name: '@qwen-code/qwen-code', version: '0.24.4', find: findAt('@qwen-code/qwen-code/cli.js') },
   copilot: { name: '@github/copilot', version: '1.0.102', find: findCopilot },
+  opencode: { name: 'opencode-ai', version: '1.18.33', find: findAt(`opencode-linux-${process.arch}/bin/opencode`) },
 } as const;
 
 /** These are driven without a terminal. */
-const WITHOUT_TERMINAL: ReadonlySet<string> = new Set(['gemini', 'qwen', 'copilot']);
+const WITHOUT_TERMINAL: ReadonlySet<string> = new Set(['gemini', 'qwen', 'copilot', 'opencode']);
 
 const INSTALL_MS = 300_000;
 

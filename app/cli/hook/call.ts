@@ -27,7 +27,7 @@ export interface HookArgs {
 
 /** The value of `--event` when a word after all flags says what happened. */
 const NOTIFY = 'notify';
-/** The value of `--event` when the waiter of a session of Claude Code asks what to do. Nothing is on stdin then. */
+/** The value of `--event` when the waiter of a session of Claude Code or OpenCode asks what to do. Nothing is on stdin then. */
 export const WAIT = 'Wait';
 
 type HookFlag = `--${keyof typeof HOOK_FLAGS}`;

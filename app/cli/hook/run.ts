@@ -100,7 +100,8 @@ async function runHook(options: HookArgs, originalIo: Io, log: Log): Promise<voi
   }
   if (options.event === WAIT) {
     const { decideForWaiter } = await import('./waiter.ts');
-    io.out(`${decideForWaiter(options.persona, io.env.CLAUDE_CODE_SESSION_ID ?? '', io.env, log)}\n`);
+    const session = harness.name === 'claude' ? io.env.CLAUDE_CODE_SESSION_ID : io.env.HIVEBAR_SESSION;
+    io.out(`${decideForWaiter(options.persona, session ?? '', io.env, log)}\n`);
     return;
   }
   const stdin = await readStdin(budget.part(STDIN_MS));

@@ -20,7 +20,7 @@ const GOLDEN: readonly (readonly [file: string, name: string, version: string | 
   ['claude-2.1.162.txt', 'claude', '2.1.162 (Claude Code)'],
   ['claude-2.1.163.txt', 'claude', '2.1.163 (Claude Code)'],
   ['codex.txt', 'codex', null],
-  ...['gemini', 'qwen', 'copilot', 'cursor', 'goose'].map((name) => [`${name}.txt`, name, null] as const),
+  ...['gemini', 'qwen', 'copilot', 'cursor', 'goose', 'opencode'].map((name) => [`${name}.txt`, name, null] as const),
 ];
 
 const TEXT = '<system-reminder>\n"quoted" \\ back, é 漢 \u{1f41d}, line\u2028break\n</system-reminder>';
@@ -142,6 +142,15 @@ describe('stdin in, bytes out', () => {
         }
       }
     }
+  });
+
+  test('the plugin of OpenCode says with a PostToolUse without a tool that a question was answered, where no text has a place', () => {
+    const opencode = harness('opencode', null);
+    const input = { session_id: '7f3c-01', cwd: '/tmp/project', hook_event_name: 'PostToolUse' };
+    const turn = opencode.readTurn(JSON.stringify(input), 'PostToolUse');
+    assert.ok(!(turn instanceof Fault));
+    assert.equal(opencode.carries(turn).text, false);
+    assert.equal(opencode.formatReply(turn, { is: 'inject', text: 'x' }).stdout, '');
   });
 });
 

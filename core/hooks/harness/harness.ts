@@ -46,7 +46,12 @@ export interface HarnessModule {
 /** Where and how the settings of an agent program name hooks. */
 export interface HarnessSetup {
   /** The folder that shows that this user works with the program: a variable that names it, else its path in the home directory. */
-  readonly home: { readonly variable: string | null; readonly folder: string };
+  readonly home: {
+    readonly variable: string | null;
+    readonly folder: string;
+    /** Its name in XDG_CONFIG_HOME, where that is set; absent: the program does not look there. */
+    readonly configHome?: string;
+  };
   /** The folder of a project, relative to it, that shows the same. */
   readonly projectFolder: string;
   /** The settings file with our hooks, relative to the folder of the user and to that of a project. */
@@ -78,7 +83,9 @@ export type SettingsForm =
       /** What the key `version` of a file must say; null: the file has no such key. */
       readonly version: { readonly user: number | null; readonly project: number | null };
       formatEntry(hook: EntryFacts): object;
-    };
+    }
+  /** No settings: a file that the program runs, and that is ours as a whole. */
+  | { readonly is: 'plugin' };
 
 export interface EntryFacts {
   readonly command: string;

@@ -5,6 +5,7 @@ import { cursor } from './cursor.ts';
 import { gemini } from './gemini.ts';
 import { goose } from './goose.ts';
 import type { Harness, HarnessModule } from './harness.ts';
+import { opencode } from './opencode.ts';
 import { qwen } from './qwen.ts';
 
 export { parseTurnNotification } from './codex.ts';
@@ -26,9 +27,9 @@ export {
 } from './harness.ts';
 
 /** One row per agent program. Replies, recipes of installation, help and the table of guides derive from it. */
-export const HARNESS_MODULES = { claude, codex, gemini, qwen, copilot, cursor, goose } as const satisfies Readonly<
-  Record<string, HarnessModule>
->;
+export const HARNESS_MODULES = {
+  ...{ claude, codex, gemini, qwen, copilot, cursor, goose, opencode },
+} as const satisfies Readonly<Record<string, HarnessModule>>;
 
 export type HarnessName = keyof typeof HARNESS_MODULES;
 

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { type TestContext, test } from 'node:test';
+import { modelServer } from '../kit/model-server.ts';
+import { realClient } from '../kit/real-clients.ts';
+import { needs } from '../kit/require.ts';
+import { trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
+
+const WITHIN_MS = 180_000;
+const BASH = { command: 'echo hello', description: 'say hello' };
+
+type Answer = Parameters<typeof modelServer>[0];
+
+/** A user of the real OpenCode with our plugin, whose model is on loopback. Null: it cannot be had here. */
+async function rig(t: TestContext, answer: Answer, settings: object = {}) {
+  const client = realClient('opencode');
+  if ('missing' in client) {
+    needs(t, client.missing);
+    return null;
+  }
+  const { program } = client;
+  const stack = new AsyncDisposableStack();
+  const home = stack.use(trayHome());
+  const model = stack.use(await modelServer(answer));
+  const project = join(home.home, 'project');
+  const config = join(home.home, '.config', 'opencode');
+  for (const dir of [project, config]) mkdirSync(dir, { recursive: true });
+  const provider = {
+    npm: '@ai-sdk/openai-compatible',
+    options: { baseURL: `${model.url}/v1`, apiKey: 'x' },
+    models: { m: { name: 'm', limit: { context: 100_000, output: 1000 } } },
+  };
+  const content = {
+    provider: { test: provider },
+    model: 'test/m',
+    small_model: 'test/m',
+    autoupdate: false,
+    ...settings,
+  };
+  writeFileSync(join(config, 'opencode.json'), JSON.stringify(content));
+  const env = {
+    ...home.env,
+    ...{
+      PATH: process.env.PATH ?? '',
+      LANG: 'C.UTF-8',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    },
+    // Whatever it asks beside the model goes through the model's proxy, which leads nowhere else.
+    ...{ HTTPS_PROXY: model.url, HTTP_PROXY: model.url, NO_PROXY: '127.0.0.1,localhost' },
+  };
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await home.run(args, { env });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  await run('hook', 'install', '--harness', 'opencode', '--persona', 'ada');
+  await run('hook', 'status', '--harness', 'opencode');
+  return {
+    home,
+    model,
+    env,
+    run,
+    count: (text: string): number => model.asks.filter(({ fresh }) => fresh.includes(text)).length,
+    start(...args: readonly string[]) {
+      const child: ChildProcessByStdio<null, Readable, Readable> = spawn(program, args, {
+        ...{ cwd: project, env, timeout: WITHIN_MS, killSignal: 'SIGKILL' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let output = '';
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
+      const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+      stack.defer(async () => {
+        child.kill('SIGKILL');
+        await ended;
+      });
+      return { child, ended, output: () => output };
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+test('the real OpenCode with our plugin: shown mail with a prompt and after a tool, each once, and then it is delivered', async (t) => {
+  await using r = await rig(t, async ({ fresh }) => {
+    if (!fresh.includes('Say hello')) return null;
+    await r?.run('inbox', 'push', '--to', 'ada', '--type', 'event', '--priority', '0', 'MAIL MEANWHILE');
+    return [{ tool: 'bash', input: BASH }];
+  });
+  if (r === null) return;
+  await r.run('inbox', 'push', '--to', 'ada', '--type', 'event', 'MAIL BEFORE');
+  const { ended, output } = r.start('run', 'Say hello');
+  assert.equal(await ended, 0, output());
+  assert.deepEqual(['MAIL BEFORE', 'MAIL MEANWHILE'].map(r.count), [1, 1], output());
+  assert.doesNotMatch(await r.run('inbox', 'list', 'ada', '--pending', '--json'), /MAIL/);
+});
+
+test('the real OpenCode as a server, idle, begins a turn when mail comes, with the tray closed and open, and waits for its person', async (t) => {
+  const thinking = Promise.withResolvers<null>();
+  await using r = await rig(
+    t,
+    ({ fresh }) => {
+      if (fresh.includes('Think about it')) return thinking.promise;
+      return fresh.includes('Say hello') ? [{ tool: 'bash', input: BASH }] : null;
+    },
+    { permission: { bash: 'ask' } },
+  );
+  if (r === null) return;
+  const { output } = r.start('serve', '--hostname', '127.0.0.1', '--port', '0');
+  const findUrl = (): string => /http:\/\/127\.0\.0\.1:\d+/.exec(output())?.[0] ?? '';
+  await until(
+    () => `it serves: ${output()}`,
+    () => findUrl() !== '',
+  );
+  const call = async (method: string, path: string, body?: object): Promise<Response> => {
+    const content = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${findUrl()}${path}`, { method, headers, ...content });
+    assert.ok(response.ok, `${method} ${path}: ${response.status}\n${output()}`);
+    return response;
+  };
+  const { id } = (await (await call('POST', '/session', {})).json()) as { readonly id: string };
+  const say = (text: string) => call('POST', `/session/${id}/prompt_async`, { parts: [{ type: 'text', text }] });
+
+  const dir = r.home.at('run', 'waiters', 'ada');
+  const list = (): readonly string[] => (existsSync(dir) ? readdirSync(dir) : []);
+  const isShown = (text: string): Promise<void> =>
+    until(
+      () => `${text} is shown: ${output()}`,
+      () => r.count(text) > 0,
+    );
+  const isIdle = (): Promise<void> =>
+    until(
+      () => `it waits: ${list()} ${output()}`,
+      () => list().some((name) => name.startsWith(`${id}.`)),
+    );
+
+  await say('Hello');
+  await isShown('Hello');
+  await isIdle();
+  await r.run('send', '--to', 'ada', '--from', 'bo', 'FIRST MAIL');
+  await isShown('FIRST MAIL');
+  await isIdle();
+
+  await using tray = await r.home.start(['--no-tray', '--no-notifications'], r.env);
+  await r.run('send', '--to', 'ada', '--from', 'bo', 'SECOND MAIL');
+  await isShown('SECOND MAIL');
+  await isIdle();
+  await tray.persona('ada', ({ agent }) => agent === 'idle');
+
+  // What comes while it works is shown after it.
+  await say('Think about it');
+  await isShown('Think about it');
+  await r.run('send', '--to', 'ada', '--from', 'bo', 'THIRD MAIL');
+  thinking.resolve(null);
+  await isShown('THIRD MAIL');
+  await isIdle();
+
+  const wakes = r.model.asks.map(({ fresh }) => /hivebar: \d+ items? waits? in your inbox/.exec(fresh)?.[0] ?? null);
+  assert.deepEqual(
+    wakes.filter((words) => words !== null),
+    Array.from({ length: 3 }, () => 'hivebar: 1 item waits in your inbox'),
+    'each once, and none for nothing',
+  );
+  assert.deepEqual(['FIRST MAIL', 'SECOND MAIL', 'THIRD MAIL'].map(r.count), [1, 1, 1]);
+
+  await say('Say hello');
+  await tray.persona('ada', ({ agent, agentReason }) => agent === 'waiting' && agentReason === 'permission');
+  const [asked] = (await (await call('GET', '/permission')).json()) as readonly { readonly id: string }[];
+  await call('POST', `/permission/${asked?.id}/reply`, { reply: 'once' });
+  await isIdle();
+  await tray.persona('ada', ({ agent }) => agent === 'idle');
+
+  await call('DELETE', `/session/${id}`);
+  await until(
+    () => `nothing waits: ${list()}`,
+    () => list().length === 0,
+  );
+});
