@@ -192,10 +192,12 @@ const APART: Plugin = {
   },
 };
 
-/** The drawings that icons are rendered from are not shipped. */
+/** Neither the drawings that icons are rendered from, nor the plugin, which agent programs take from the repository. */
+const NOT_SHIPPED = ['svg', 'plugin'];
+
 function isShipped(path: string): boolean {
   const [first = ''] = relative(join(ROOT, 'assets'), path).split(sep);
-  return first !== 'svg';
+  return !NOT_SHIPPED.includes(first);
 }
 
 if (import.meta.main) await buildPackage(process.argv[2] ?? join(ROOT, 'dist'));

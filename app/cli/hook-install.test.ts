@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { trustAll } from '../../test/kit/hooks.ts';
 import { scratch } from '../../test/kit/scratch.ts';
 import { HARNESSES } from '../hook/index.ts';
 import { command } from './hook.ts';
+
+const PLUGIN = join(import.meta.dirname, '..', '..', 'assets', 'plugin');
 
 function rig(variables: Readonly<Record<string, string>> = {}) {
   const home = scratch();
@@ -113,6 +116,76 @@ test('given a folder of settings that a variable names, the plugin of OpenCode i
   assert.equal(printed, readFileSync(r.home.at('elsewhere/opencode/plugins/hivebar.js'), 'utf8'));
   await r.run('uninstall');
   assert.equal(existsSync(r.home.at('elsewhere/opencode/plugins')), false);
+});
+
+/** What Claude Code and Codex have of an installed plugin. */
+function installPlugin(r: ReturnType<typeof rig>, isOn = true): void {
+  const copies = {
+    claude: 'claude/plugins/cache/hivebar/hivebar/0.1.0',
+    codex: 'codex/plugins/cache/mine/hivebar/0.1.0',
+  };
+  for (const copy of Object.values(copies)) cpSync(PLUGIN, r.home.at(copy), { recursive: true });
+  const entry = { scope: 'user', installPath: r.home.at(copies.claude), version: '0.1.0' };
+  const registry = JSON.stringify({ version: 2, plugins: { 'hivebar@hivebar': [entry] } });
+  r.home.write('claude/plugins/installed_plugins.json', registry);
+  r.home.write('claude/settings.json', JSON.stringify({ enabledPlugins: { 'hivebar@hivebar': isOn } }));
+  r.home.write('codex/config.toml', `[plugins."hivebar@mine"]\nenabled = ${isOn}\n`);
+}
+
+test('given the plugin, status says so, runs its command and exits by it; one that is off or gone is no success', async () => {
+  using r = rig();
+  installPlugin(r);
+  const root = r.home.at('claude/plugins/cache/hivebar/hivebar/0.1.0');
+  const line = `Claude Code  plugin      installed as a plugin of Claude Code  hivebar@hivebar  ${root}`;
+  assert.deepEqual(
+    await r.run('status', '--harness', 'claude'),
+    [0, `${line}\n`],
+    'its first session is still to come',
+  );
+  await r.run('print', 'claude'); // as this session does
+  assert.deepEqual(await r.run('status', '--harness', 'claude'), [0, `${line}\n`]);
+  const script = r.home.text('state/hook/hivebar-hook');
+  r.home.write('state/hook/hivebar-hook', '#!/bin/sh\necho broken\n');
+  assert.match(
+    (await r.run('status', '--harness', 'claude'))[1],
+    /they do not work: it ended with 0 and printed: broken/,
+  );
+  r.home.write('state/hook/hivebar-hook', script);
+
+  await r.run('install', '--harness', 'claude', '--persona', 'ada');
+  assert.match(
+    (await r.run('status', '--harness', 'claude'))[1],
+    /installed {3}ada .*\(its plugin hivebar@hivebar is silent\)\n$/,
+  );
+  await r.run('uninstall', '--harness', 'claude');
+  r.home.write('claude/settings.json', '{"enabledPlugins":{"hivebar@hivebar":true},"disableAllHooks":true}');
+  const [code, output] = await r.run('status', '--harness', 'claude');
+  assert.equal(code, 1);
+  assert.match(output, /they do not run: .*disableAllHooks/);
+  installPlugin(r);
+  rmSync(root, { recursive: true });
+  assert.match(
+    (await r.run('status', '--harness', 'claude'))[1],
+    /the plugin hivebar@hivebar is gone: install it again in Claude Code/,
+  );
+  installPlugin(r, false);
+  for (const harness of ['claude', 'codex'])
+    assert.match((await r.run('status', '--harness', harness))[1], / absent /, harness);
+});
+
+test('given the plugin in Codex, which runs only what its user trusted, status says so and names the hooks as Codex does', async () => {
+  using r = rig();
+  installPlugin(r);
+  const [code, output] = await r.run('status', '--harness', 'codex');
+  assert.equal(code, 1);
+  assert.match(output, /^Codex {8}plugin {6}installed as a plugin of Codex {2}hivebar@mine {2}/);
+  assert.match(
+    output,
+    /installed, not trusted: run \/hooks in Codex .*"hivebar@mine:hooks\/codex\.json:session_start:0:0"/,
+  );
+  const trusted = trustAll(join(PLUGIN, 'hooks/codex.json'), 'hivebar@mine:hooks/codex.json');
+  r.home.write('codex/config.toml', `${r.home.text('codex/config.toml')}${trusted}`);
+  assert.equal((await r.run('status', '--harness', 'codex'))[0], 0);
 });
 
 test('given settings of a program that cannot be read and are none of ours, the others are shown all the same', async () => {

@@ -11,6 +11,7 @@ import {
   type HookCheck,
   type HookInstaller,
   type HookScope,
+  isInstalled,
   isReadable,
   RECIPES,
 } from '../hook/index.ts';
@@ -130,21 +131,24 @@ async function showHookStatus(
   io: Io,
 ): Promise<number> {
   const results = await checkHooks(installer, scope, harnesses);
-  const listed = results.filter(({ harness, standing }) => standing !== 'absent' || installer.isUsed(harness, scope));
+  const listed = results.filter((result) => isInstalled(result) || installer.isUsed(result.harness, scope));
   if (json) io.out(`${displayJson(JSON.stringify(results))}\n`);
   else if (listed.length === 0)
     io.out('no hooks are installed, and no agent program that Hivebar knows is used here\n');
   else for (const result of listed) io.out(`${formatResult(result)}\n`);
-  const ours = results.filter(({ standing }) => standing !== 'absent');
+  const ours = results.filter(isInstalled);
   return ours.length > 0 && ours.every((result) => findHookTrouble(result) === null) ? 0 : EXIT_NOT_RUNNING;
 }
 
 function formatResult(result: HookCheck): string {
-  const { harness, standing, persona, foreign, path } = result;
-  const words = [`${RECIPES[harness].label.padEnd(12)} ${standing.padEnd(10)}`];
+  const { harness, standing, persona, foreign, path, plugin } = result;
+  const { label } = RECIPES[harness];
+  const words = [`${label.padEnd(12)} ${(standing === 'absent' && plugin !== null ? 'plugin' : standing).padEnd(10)}`];
   if (standing !== 'absent') words.push(persona === null ? 'HIVEBAR_PERSONA' : displayName(persona));
+  else if (plugin !== null) words.push(`installed as a plugin of ${label}`, displayName(plugin.id));
   if (foreign > 0) words.push(`${foreign} other ${foreign === 1 ? 'hook' : 'hooks'}`);
-  words.push(displayName(path));
+  words.push(displayName(standing === 'absent' && plugin !== null ? (plugin.root ?? path) : path));
+  if (standing !== 'absent' && plugin !== null) words.push(`(its plugin ${displayName(plugin.id)} is silent)`);
   const trouble = findHookTrouble(result);
   if (trouble !== null) words.push(`(${displayName(trouble)})`);
   return words.join('  ');

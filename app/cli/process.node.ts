@@ -17,6 +17,9 @@ export function getHostOs(): NodeJS.Platform {
 /** Whether stdout is a terminal, on which a live table can be redrawn in place. */
 export const isTerminal = (): boolean => process.stdout.isTTY === true;
 
+/** Whether a person types on stdin, who would have to end it. */
+export const isTypedInput = (): boolean => process.stdin.isTTY === true;
+
 /** Returns the rows and columns of the terminal now; null when it does not tell. */
 export function getTerminalSize(): { readonly rows: number; readonly columns: number } | null {
   const { rows, columns } = process.stdout;

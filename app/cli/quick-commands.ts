@@ -1,6 +1,7 @@
 import type { CommandEntry } from '../../core/command/index.ts';
 import * as poll from './poll.ts';
 import * as status from './status.ts';
+import * as statusline from './statusline.ts';
 
 /** These commands are loaded together with their table, because every file less saves a millisecond. */
 export const QUICK_COMMANDS: Readonly<Record<QuickName, CommandEntry>> = {
@@ -14,10 +15,15 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, CommandEntry>> = {
     needs: 'tray',
     load: async () => poll,
   },
+  statusline: {
+    summary: 'print one line about a persona, for the status line of Claude Code',
+    needs: 'tray',
+    load: async () => statusline,
+  },
 };
 
 /** The commands that only ask the running program. Their start is measured against a Node that does nothing. */
-const QUICK_NAMES = ['status', 'poll'] as const;
+const QUICK_NAMES = ['status', 'poll', 'statusline'] as const;
 
 type QuickName = (typeof QUICK_NAMES)[number];
 

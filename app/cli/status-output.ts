@@ -50,7 +50,7 @@ function formatRedraw(table: string): string {
   return `${HOME}${fitting.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`;
 }
 
-type StatusPersona = StatusWire['personas'][number];
+export type StatusPersona = StatusWire['personas'][number];
 
 /** Formats the status for a terminal: a summary, then one row per persona. */
 export function formatStatusTable(status: StatusWire): string {
@@ -93,12 +93,12 @@ function computeRank(persona: StatusPersona): number {
   return countQuestions(persona) > 0 ? 1 : 2;
 }
 
-/** An older tray process does not send it. */
-function countQuestions({ questions }: Partial<StatusPersona>): number {
+/** Counts the questions in mail to a person. An older tray process does not send it. */
+export function countQuestions({ questions }: Partial<StatusPersona>): number {
   return questions ?? 0;
 }
 
-function formatQuestions(count: number): string {
+export function formatQuestions(count: number): string {
   return `${count} ${count === 1 ? 'question' : 'questions'}`;
 }
 
@@ -144,7 +144,7 @@ function formatState({ state, agent }: StatusPersona): string {
   return agent === 'waiting' ? 'WAITS' : agent === 'stalled' ? 'STALLED' : state;
 }
 
-function formatUnread(count: number | null, is: StatusPersona['unreadIs']): string {
+export function formatUnread(count: number | null, is: StatusPersona['unreadIs']): string {
   if (count === null || (count === 0 && is !== 'exact')) return '?';
   return is === 'unknown' ? '?' : formatCount(count, is);
 }

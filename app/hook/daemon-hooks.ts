@@ -33,7 +33,7 @@ export async function findDeafness(
   const troubles: string[] = [];
   for (const scope of ['user', 'project'] satisfies readonly HookScope[]) {
     const [tried] = await checkHooks(installer, scope, [harness]);
-    if (tried === undefined || tried.standing === 'absent') continue;
+    if (tried === undefined || !isInstalled(tried)) continue;
     const trouble = findHookTrouble(tried);
     if (trouble === null) return null;
     troubles.push(trouble);
@@ -81,16 +81,29 @@ export function isReadable(installer: HookInstaller, harness: HarnessName, scope
   }
 }
 
-/** Returns why hooks in the settings do not work, and the next step. Null when they work or none are installed. */
+/** Whether a harness has our hooks, in its settings or as a plugin. */
+export function isInstalled({ standing, plugin }: HookCheck): boolean {
+  return standing !== 'absent' || plugin !== null;
+}
+
+/** Returns why installed hooks do not work, and the next step. Null when they work or none are installed. */
 export function findHookTrouble(check: HookCheck): string | null {
   const { harness, standing, missing, script, obstacles, failure, trust } = check;
-  if (standing === 'absent') return null;
+  if (standing === 'absent') return findPluginTrouble(check);
   if (missing !== null) return `${missing}: run hivebar hook install`;
   if (standing === 'old') return 'the entries are out of date: run hivebar hook install';
   if (script !== 'right') return `its script is ${script}: run hivebar hook install`;
   if (obstacles.length > 0) return `they do not run: ${obstacles.join('; ')}`;
   if (failure !== null) return `they do not work: ${failure}: run hivebar hook install`;
   return trust === null ? null : findDistrust(harness, trust);
+}
+
+function findPluginTrouble({ harness, plugin, obstacles, failure }: HookCheck): string | null {
+  if (plugin === null) return null;
+  if (plugin.root === null) return `the plugin ${plugin.id} is gone: install it again in ${RECIPES[harness].label}`;
+  if (obstacles.length > 0) return `they do not run: ${obstacles.join('; ')}`;
+  if (failure !== null) return `they do not work: ${failure}: start Hivebar, which mends their script`;
+  return plugin.trust === null ? null : findDistrust(harness, plugin.trust);
 }
 
 const DISTRUST = {

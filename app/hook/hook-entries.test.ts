@@ -56,6 +56,15 @@ test('given another persona than at install, one entry of ours is left and names
   assert.match(nobody, /hivebar-hook' claude Stop"/);
 });
 
+test('given settings that Claude Code saved with its keys in another order, the hooks are installed and nothing is changed', () => {
+  const { hooks } = JSON.parse(addHooks('{}\n', claude)) as { hooks: Record<string, { hooks: object[] }[]> };
+  const turn = (handler: object): object => Object.fromEntries(Object.entries(handler).toReversed());
+  for (const groups of Object.values(hooks)) for (const group of groups) group.hooks = group.hooks.map(turn);
+  const saved = JSON.stringify({ hooks });
+  assert.equal(findHookEntries(saved, claude).standing, 'installed');
+  assert.equal(addHooks(saved, claude), saved);
+});
+
 test('given an entry of ours that is gone, doubled or changed, it is old and is put right', () => {
   const right = addHooks('{}\n', claude);
   const breaks: readonly ((settings: {

@@ -70,6 +70,7 @@ test('given no settings, install makes them, private, with a script that can be 
     script: 'right',
     command: `'${r.home.at('user/.codex/hivebar-hook')}' codex SessionStart`,
     obstacles: [],
+    plugin: null,
     path: r.home.at('user/.codex/hooks.json'),
   });
 });
@@ -215,6 +216,7 @@ test('given the plugin of OpenCode, its status is what its bytes are; what it ru
   assert.equal(missing, `${r.needs.scriptPath} names /n/node, which is gone`);
   assert.deepEqual(status, {
     ...{ standing: 'installed', foreign: 0, persona: 'ada', script: 'right', obstacles: [], path, trust: null },
+    plugin: null,
     command: `'${r.needs.scriptPath}' opencode SessionStart 'ada'`,
   });
   rmSync(r.needs.scriptPath);

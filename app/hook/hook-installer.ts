@@ -29,6 +29,7 @@ import {
   removeHooks,
 } from './hook-entries.ts';
 import { formatLauncher, formatProjectLauncherName, parseLauncherPersona } from './launcher.ts';
+import { findPlugin, type HookPlugin } from './plugin.node.ts';
 import { makeActivityDir } from './prompts.node.ts';
 import { CMD_ENDING, formatCmdScript, type HarnessName, isCmdHandler, isOwnHandler, RECIPES } from './recipe.ts';
 import { formatScript, parseScriptStarts, SCRIPT_NAME, type ScriptFacts } from './script.ts';
@@ -63,6 +64,8 @@ export interface HookStatus extends HookEntries {
   readonly missing: string | null;
   /** Why the harness does not run the hooks although they are in its settings. */
   readonly obstacles: readonly string[];
+  /** Null: our plugin is not installed in the harness, or is switched off there. */
+  readonly plugin: HookPlugin | null;
   /** Null: the harness asks its user for no trust, or nothing of ours is in its settings. */
   readonly trust: HookTrust | null;
 }
@@ -101,8 +104,8 @@ export interface HookInstaller {
   /** Returns what the script names and is gone. Null when nothing is gone, or there is no script. @throws Fault `unreadable` */
   findMissing(): string | null;
   /**
-   * Runs the installed command once, as the harness does. Returns null when it answered or nothing of this program is installed,
-   * else what came instead.
+   * Runs the installed command once, as the harness does: that of the settings, else that of the plugin. Returns null when it answered
+   * or nothing of this program is installed, else what came instead.
    */
   probe(status: HookStatus): Promise<string | null>;
   /** @throws Fault `settings`, `unreadable` */
@@ -196,6 +199,10 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     const { form } = RECIPES[harness];
     const beside = form.is === 'groups' ? form.beside : undefined;
     return beside === undefined ? null : { path: join(dirname(path), beside.path), text: beside.text };
+  }
+
+  function readPlugin(harness: HarnessName, files: readonly SettingsText[]): HookPlugin | null {
+    return findPlugin(harness, { os, folder: getFolder(harness, 'user'), texts: files.map(({ text }) => text) });
   }
 
   /** Trust is a setting of the user, also for the hooks of a project. */
@@ -308,8 +315,11 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     },
     check,
     uninstall,
-    probe: async ({ command, script: scriptState }) =>
-      command === null || scriptState !== 'right' ? null : await needs.tryCommand(command),
+    async probe({ command, plugin, script: scriptState }) {
+      if (command !== null) return scriptState === 'right' ? await needs.tryCommand(command) : null;
+      // The first session with the plugin writes the script.
+      return plugin?.command == null || scriptState === 'absent' ? null : await needs.tryCommand(plugin.command);
+    },
     isUsed: (harness, scope) => (os !== 'win32' || RECIPES[harness].onWindows) && isFolder(getFolder(harness, scope)),
     install(harness, scope, persona) {
       check(harness, scope);
@@ -338,13 +348,15 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       const entries = findHookEntries(text, wish);
       const launcher = entries.standing === 'absent' ? null : readLauncher(harness, scope);
       const state = installedScript === null ? 'absent' : areCurrent() ? 'right' : 'old';
+      const texts = readSettingsTexts(harness, scope);
       return {
         ...entries,
         persona: entries.persona ?? launcher?.persona ?? null,
         path,
         trust: readTrust(harness, wish, real, text),
         missing: findMissingProgram(harness, scope, text),
-        obstacles: findObstacles(harness, readSettingsTexts(harness, scope)),
+        obstacles: findObstacles(harness, texts),
+        plugin: readPlugin(harness, texts),
         script: entries.standing === 'installed' && state === 'right' ? (launcher?.script ?? state) : state,
       };
     },

@@ -7,6 +7,7 @@ export {
   findPersonaDaemons,
   type HookCheck,
   hasRunningDaemon,
+  isInstalled,
   isReadable,
 } from './daemon-hooks.ts';
 export {

@@ -30,7 +30,9 @@ async function findUnknown(line: string): Promise<readonly string[]> {
 test('every command and flag that a page names is one that the program has', async () => {
   const unknown: string[] = [];
   let count = 0;
-  for (const page of projectFiles().filter((path) => path === 'README.md' || /^docs\/(?!specs\/).*\.md$/.test(path)))
+  for (const page of projectFiles().filter(
+    (path) => path === 'README.md' || /^(?:docs\/(?!specs\/)|assets\/plugin\/).*\.md$/.test(path),
+  ))
     for (const line of findCommandLines(readFileSync(join(ROOT, page), 'utf8'))) {
       count += 1;
       for (const word of await findUnknown(line)) unknown.push(`${page}: ${word} (${line})`);

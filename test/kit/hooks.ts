@@ -38,8 +38,11 @@ export function installHooks(home: string, state: string): void {
   writeFileSync(join(folders.codex, 'config.toml'), trustAll(join(folders.codex, 'hooks.json')));
 }
 
-/** What Codex writes into its `config.toml` when its user trusts every hook of this file. */
-export function trustAll(hooksFile: string): string {
+/**
+ * What Codex writes into its `config.toml` when its user trusts every hook of this file.
+ * @param name the file as Codex names it
+ */
+export function trustAll(hooksFile: string, name = hooksFile): string {
   const { hooks } = JSON.parse(readFileSync(hooksFile, 'utf8')) as {
     readonly hooks: Record<string, readonly HookGroup[]>;
   };
@@ -49,7 +52,7 @@ export function trustAll(hooksFile: string): string {
         around.hooks.map((value, handler) => {
           const label = event.replace(/(?<!^)[A-Z]/g, (capital) => `_${capital}`).toLowerCase();
           const hash = computeCodexHookHash(process.platform, { event, value, matcher: around.matcher });
-          return `[hooks.state."${hooksFile}:${label}:${group}:${handler}"]\ntrusted_hash = "${hash}"\n`;
+          return `[hooks.state."${name}:${label}:${group}:${handler}"]\ntrusted_hash = "${hash}"\n`;
         }),
       ),
     )

@@ -1,4 +1,4 @@
-import { findHookTrouble, type HookCheck, RECIPES } from '../../hook/index.ts';
+import { findHookTrouble, type HookCheck, isInstalled, RECIPES } from '../../hook/index.ts';
 import { type Finding, fail, ok, skipped, type TrayProbe, warn } from './doctor-context.ts';
 
 export interface InstanceProbe {
@@ -214,8 +214,10 @@ export interface HooksSeen {
  * hooks.
  */
 export function judgeHooks({ own, deaf }: HooksSeen): Finding {
-  const ours = own.filter(({ standing }) => standing !== 'absent');
-  const labels = ours.map(({ harness }) => RECIPES[harness].label).join(', ');
+  const ours = own.filter(isInstalled);
+  const labels = ours
+    .map(({ harness, standing }) => `${RECIPES[harness].label}${standing === 'absent' ? ' (as a plugin)' : ''}`)
+    .join(', ');
   const troubles = ours.flatMap((hook) => {
     const trouble = findHookTrouble(hook);
     return trouble === null ? [] : [`${RECIPES[hook.harness].label}: ${trouble}`];
