@@ -84,6 +84,24 @@ for (const shell of SHELLS) {
     assert.ok(isAsked(hook(h, 'ada', '*')));
   });
 
+  test(`${name}: given no name, the stamp of the persona that announced the session of Claude Code counts, and the program finds the name itself`, () => {
+    using h = hookShell();
+    h.stamp('ada', { quiet: ['Stop'] });
+    mkdirSync(h.state.at('run/owners'));
+    const run = (harness = 'claude', event = 'Stop') =>
+      h.run([harness, event], { shell, env: { CLAUDE_CODE_SESSION_ID: '1b-2c' } });
+    assert.match(run().stdout, /^ASKED .* persona= /, 'nobody announced it');
+    h.state.write('run/owners/1b-2c', 'ada\n');
+    assert.deepEqual(run(), passed);
+    assert.equal(h.activity('ada'), 'Stop\n');
+    assert.match(run('claude', 'PostToolUse').stdout, /^ASKED .* persona= /);
+    assert.match(run('qwen').stdout, /^ASKED .* persona= /);
+    h.state.write('run/owners/1b-2c', 'ada');
+    assert.match(run().stdout, /^ASKED .* persona= /, 'half a note');
+    h.state.write('run/owners/1b-2c', 'bo\n');
+    assert.match(run().stdout, /^ASKED .* persona= /, 'it is of somebody else by now');
+  });
+
   test(`${name}: when Cursor runs a hook of Claude Code, nothing is started, said or noted; Claude Code in its terminal is itself`, () => {
     using h = hookShell();
     const run = (env: Record<string, string>, harness = 'claude') =>

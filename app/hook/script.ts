@@ -1,6 +1,6 @@
 import { OLDEST_NODE } from '../oldest-node.ts';
 import { STAMP_HEAD } from './stamp-text.ts';
-import { createWaiterPart } from './waiter-script.ts';
+import { createWaiterPart, SESSION } from './waiter-script.ts';
 
 /** The values in the script. All paths are absolute. */
 export interface ScriptFacts {
@@ -287,7 +287,7 @@ says_quiet() {
   IFS= read -r line || return 1
   [ "$line" = '${STAMP_HEAD}' ] || return 1
   IFS= read -r line || return 1
-  [ "$line" = "persona $persona" ] || return 1
+  [ "$line" = "persona $owner" ] || return 1
   IFS= read -r line || return 1
   case "$line " in
     quiet*" $moment "*) ;;
@@ -332,16 +332,24 @@ if [ -n "\${CURSOR_VERSION-}" ] && [ "$harness" = claude ] && [ -z "\${CLAUDECOD
 fi
 
 @LEADS@
+# Whose stamp it is. When nobody names a persona, it is the one that announced the session; what is asked finds that out by itself.
+owner=$persona
+if [ -z "$owner" ] && [ "$harness" = claude ]; then
+  case \${CLAUDE_CODE_SESSION_ID-} in
+    '' | *[!${SESSION}]*) ;;
+    *) { IFS= read -r owner <"$state/run/owners/$CLAUDE_CODE_SESSION_ID" || owner=; } 2>/dev/null ;;
+  esac
+fi
 [ "$event" != Wait ] || wait_for_mail
-if [ -n "$persona" ] && [ -z "\${${PROBE}-}" ]; then
-  case $persona in
+if [ -n "$owner" ] && [ -z "\${${PROBE}-}" ]; then
+  case $owner in
     *[!${PLAIN}]* | *.)
       for stamp in "$state"/run/pending/*~??????; do
         if is_quiet; then pass; fi
       done
       ;;
     *)
-      stamp=$state/run/pending/$persona
+      stamp=$state/run/pending/$owner
       if is_quiet; then pass; fi
       ;;
   esac

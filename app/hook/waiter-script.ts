@@ -1,5 +1,5 @@
 /** Characters of session ids, one by one, since `[a-z]` includes capitals in some locales. */
-const SESSION = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-';
+export const SESSION = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-';
 
 /** How long a waiter sleeps at most before it asks again, in seconds. */
 const MOST_S = 60;
@@ -43,7 +43,7 @@ wait_for_mail() {
   # A prompt shows the same as a waiter: any item.
   moment=UserPromptSubmit
   room=
-  case $persona in '' | *[!${plain}]* | *.) ;; *) room=$persona ;; esac
+  case $owner in '' | *[!${plain}]* | *.) ;; *) room=$owner ;; esac
   while :; do
     if [ -n "$room" ]; then open_bell; fi
     kill -0 "$PPID" 2>/dev/null || exit 0
@@ -102,16 +102,16 @@ look() {
   verdict=wait
   found=
   words=
-  if [ -n "$persona" ]; then
-    case $persona in
+  if [ -n "$owner" ]; then
+    case $owner in
       *[!${plain}]* | *.)
         for stamp in "$state"/run/pending/*~??????; do
           if is_quiet; then found=\${stamp##*/}; fi
         done
         ;;
       *)
-        stamp=$state/run/pending/$persona
-        if is_quiet; then found=$persona; fi
+        stamp=$state/run/pending/$owner
+        if is_quiet; then found=$owner; fi
         ;;
     esac
   fi

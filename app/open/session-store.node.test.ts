@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { openDatabase } from '../../core/state/index.ts';
+import { scratch } from '../../test/kit/scratch.ts';
 import { parseTmuxServer, type SessionAnnouncement } from './session.ts';
 import { openSessionStore } from './session-store.node.ts';
 
@@ -64,6 +66,24 @@ describe('kept sessions', () => {
       sessions.list('ada').map(({ announcedAt }) => announcedAt),
       [5, 3, 2],
     );
+  });
+
+  test('whose session it is stands in a file for the script of the hooks, as it was announced last', () => {
+    using home = scratch();
+    const db = openDatabase(home.at('hivebar.sqlite'));
+    const sessions = openSessionStore(db, 'linux');
+    const owner = (id: string): string => home.text(`run/owners/${id}`);
+    sessions.set(PLAIN, 1);
+    assert.equal(owner('one'), 'ada\n');
+    sessions.set({ ...PLAIN, persona: 'bo' }, 2);
+    assert.equal(owner('one'), 'bo\n');
+    sessions.set(PLAIN, 1);
+    assert.equal(owner('one'), '', 'bo announced it later');
+    sessions.set({ ...PLAIN, id: '../x' }, 3);
+    assert.deepEqual(readdirSync(home.at('run/owners')), []);
+    for (let at = 4; at < 20; at += 1) sessions.set({ ...PLAIN, id: `s${at}` }, at);
+    assert.equal(readdirSync(home.at('run/owners')).length, 10, 'those that are stored');
+    db[Symbol.dispose]();
   });
 
   test('ten of each persona are kept', () => {

@@ -1,5 +1,12 @@
 import type { Instant, PersonaId } from '../../core/model/index.ts';
-import { type Database, migrate, runTransaction } from '../../core/state/index.ts';
+import {
+  type Database,
+  migrate,
+  noteOwner,
+  removeOwners,
+  runTransaction,
+  toOwnersDir,
+} from '../../core/state/index.ts';
 import { checkAnnouncement, type Session, type SessionAnnouncement } from './session.ts';
 
 const STEPS = [
@@ -79,11 +86,27 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
   const againByProcess = db.prepare(
     'DELETE FROM sessions WHERE persona = ? AND id IS NULL AND pid = ? AND start_key IS ?',
   );
-  const trim = db.prepare(
+  const trim = db.prepare<{ id: string | null }>(
     `DELETE FROM sessions WHERE persona = ? AND seq NOT IN
-       (SELECT seq FROM sessions WHERE persona = ? ORDER BY seq DESC LIMIT ${MAX_SESSIONS})`,
+       (SELECT seq FROM sessions WHERE persona = ? ORDER BY seq DESC LIMIT ${MAX_SESSIONS}) RETURNING id`,
   );
+  const selectNewest = db.prepare<Pick<SessionRow, 'persona'>>(
+    'SELECT persona FROM sessions WHERE id = ? ORDER BY announced_at DESC, persona, seq DESC LIMIT 1',
+  );
+  const owners = toOwnersDir(db.path);
   const setEnded = db.prepare('UPDATE sessions SET ended_at = ? WHERE seq = ?');
+
+  /** Under a lock of its own, so that only what was committed is noted. */
+  function note(dir: string, id: string, persona: PersonaId): void {
+    try {
+      runTransaction(db, () => {
+        if (selectNewest.get(id)?.persona === persona) noteOwner(dir, id, persona);
+      });
+    } catch {
+      // The store is busy: without a note each hook of the session asks the program.
+    }
+  }
+
   return {
     set(announcement, at) {
       const { persona, id, cwd, pane, runner, resume, harness } = checkAnnouncement(announcement, platform);
@@ -95,8 +118,13 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
         const processColumns = [harness?.name ?? null, harness?.home ?? null, lock ?? null];
         const resumeJson = resume === null ? null : JSON.stringify(resume);
         insert.run(persona, id, cwd, ...paneColumns, pid, startKey, resumeJson, at, ...processColumns);
-        trim.run(persona, persona);
+        const trimmed = trim.all(persona, persona).map((row) => row.id);
+        removeOwners(
+          owners,
+          [id, ...trimmed].filter((each) => each !== null),
+        );
       });
+      if (id !== null && owners !== null) note(owners, id, persona);
     },
     list: (persona) => selectByPersona.all(persona).map(toSession),
     listAll: () => selectAll.all().map(toSession),

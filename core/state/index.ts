@@ -56,6 +56,7 @@ export {
   readText,
   toIoFault,
 } from './safe-open.ts';
+export { noteOwner, removeOwners, toOwnersDir } from './session-owners.node.ts';
 export {
   type PeekedDatabase,
   type PeekOptions,
