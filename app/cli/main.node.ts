@@ -8,7 +8,16 @@ export async function main(
   commands: Readonly<Record<string, CommandEntry>>,
   { out, err }: Pick<Io, 'out' | 'err'> = STREAMS,
 ): Promise<void> {
+  dropSessionSocket(process.env);
   process.exitCode = await dispatch(args, createIo(out, err), commands);
+}
+
+/**
+ * Forgets the inbox socket of the session of Claude Code in which this command runs. A program that we start would speak as that
+ * session (harnesses, section 2.4).
+ */
+export function dropSessionSocket(env: Record<string, string | undefined>): void {
+  for (const name of Object.keys(env)) if (/^CLAUDE_CODE_MESSAGING_/i.test(name)) delete env[name];
 }
 
 /** Writes to the streams of this process. A slow reader blocks nothing. */

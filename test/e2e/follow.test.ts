@@ -295,11 +295,15 @@ describe('commands', () => {
     await cli.says(/exit 3 for ada:new:1; it is tried again/);
   });
 
-  test('D12: a token is not inherited; the event is in the environment and on stdin, and no shell sees it', async () => {
+  test('D12: neither a token nor the inbox socket of a session is inherited; the event is in the environment and on stdin, and no shell sees it', async () => {
     using home = homeWith(0);
     put(home, mail(1, { content: '$(touch pwned) `id`' }));
-    const script = `{ env | grep -E '^(KIJITOMON|HIVEBAR|KIJITO)_'; echo "stdin $(cat)"; } >"$0.part"; mv "$0.part" "$0"`;
-    const tokens = { KIJITOMON_TOKEN: 'secret', HIVEBAR_TOKEN: 'secret', KIJITO_API_TOKEN: 'secret' };
+    const script = `{ env | grep -E '^(KIJITOMON|HIVEBAR|KIJITO|CLAUDE)_'; echo "stdin $(cat)"; } >"$0.part"; mv "$0.part" "$0"`;
+    const tokens = {
+      ...{ KIJITOMON_TOKEN: 'secret', HIVEBAR_TOKEN: 'secret', KIJITO_API_TOKEN: 'secret' },
+      // Of a session of Claude Code, as which a program with them would speak.
+      ...{ CLAUDE_CODE_MESSAGING_SOCKET: 'secret', CLAUDE_CODE_MESSAGING_TOKEN: 'secret' },
+    };
     await using cli = follow(home, ['--harness', 'exec', '--', '/bin/sh', '-c', script, home.at('noted')], tokens);
     await cli.until('it ran', () => existsSync(home.at('noted')));
     const output = readFileSync(home.at('noted'), 'utf8');
