@@ -12,6 +12,10 @@ export interface ServerIdentity {
   };
 }
 
+/**
+ * The channel mode of Claude Code. Only the revisions that begin with `initialize` have notifications that nobody asked for, so a server
+ * that rings refuses the other one, and the client begins once more.
+ */
 export const CHANNEL = 'claude/channel';
 
 /** @param rings whether it rings for the channel mode of Claude Code */
@@ -54,7 +58,7 @@ export function formatGreeting(line: string, identity: ServerIdentity): Greeting
   const result =
     method === 'initialize'
       ? greetHandshake(params, identity)
-      : method === 'server/discover'
+      : method === 'server/discover' && identity.capabilities.experimental === undefined
         ? greetDiscovery(params, identity)
         : null;
   if (result === null) return null;

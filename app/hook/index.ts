@@ -20,7 +20,7 @@ export {
 export { BACKUP } from './harness-settings-file.node.ts';
 export type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
 export { formatWakeWords, isFollowed, openNudgeClaims } from './nudge-claims.ts';
-export { createNudger, type NudgeResult, type NudgerNeeds, type NudgeWays } from './nudger.ts';
+export { createNudger, type NudgerNeeds, type NudgeWays } from './nudger.ts';
 export { createHookInstaller } from './own-installer.node.ts';
 export { createPendingStamper, type StamperNeeds } from './pending-stamper.ts';
 export {
@@ -56,3 +56,4 @@ export {
   type WakeStore,
   watchChanged,
 } from './stamps.node.ts';
+export { type NudgeResult, WAKE_WAYS, type WakeWay } from './wake-ways.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CHANNEL_LAPSES_MS } from '../../core/hooks/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { openDatabase } from '../../core/state/index.ts';
@@ -53,6 +54,20 @@ test('given a claim that was taken back, the next one may nudge; one that somebo
   tray.release('ada', claimed);
   r.time.now += 1;
   assert.deepEqual(tray.claim('ada', null).nudge, { is: 'none', why: 'outstanding' });
+});
+
+test('given a ring over a channel, every other way waits for an answer, and nudges once when none comes', () => {
+  using r = rig();
+  const [waiter, tray] = r.claims;
+  r.moment('Stop');
+  r.push();
+  assert.deepEqual(waiter.claim('ada', 's1', 'channel').nudge, { is: 'nudge' });
+  assert.deepEqual(tray.claim('ada', null).nudge, { is: 'none', why: 'outstanding' });
+  r.time.now += CHANNEL_LAPSES_MS;
+  assert.deepEqual(waiter.claim('ada', 's1', 'channel').nudge, { is: 'none', why: 'outstanding' });
+  assert.deepEqual(tray.claim('ada', null).nudge, { is: 'nudge' });
+  assert.deepEqual(tray.claim('ada', null).nudge, { is: 'none', why: 'outstanding' });
+  assert.deepEqual(waiter.claim('ada', 's1', 'channel').nudge, { is: 'none', why: 'outstanding' });
 });
 
 test('given an item for one session, only a waiter of that session may nudge for it', () => {

@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { decideNudge, formatNudge, type Nudge, type NudgeFacts, type NudgeRecord } from '../../core/hooks/index.ts';
+import {
+  decideNudge,
+  formatNudge,
+  type Nudge,
+  type NudgeFacts,
+  type NudgeRecord,
+  type NudgeVia,
+} from '../../core/hooks/index.ts';
 import type { Items } from '../../core/inbox/index.ts';
 import { formatInboxDrainCommand } from '../../core/link/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
@@ -20,6 +27,7 @@ import { locateInbox } from './stamps.node.ts';
 
 const STEPS = [
   'CREATE TABLE nudges (persona TEXT PRIMARY KEY, waiting INTEGER NOT NULL, at REAL NOT NULL) STRICT, WITHOUT ROWID',
+  "ALTER TABLE nudges ADD COLUMN via TEXT NOT NULL DEFAULT 'other'",
 ] as const;
 /** Among this many of the newest items is one that this session may get. */
 const NEWEST = 100;
@@ -44,12 +52,12 @@ export interface NudgeClaimsNeeds {
  */
 export interface NudgeClaims {
   /** Decides without a change. @param session also counts the items for only that session; null: for any session */
-  decide(persona: PersonaId, session: string | null): NudgeDecision;
+  decide(persona: PersonaId, session: string | null, via?: NudgeVia): NudgeDecision;
   /**
    * Decides, and stores the nudge when it is due. Of several processes only one gets `nudge`. Waits until whoever writes to the
    * database has committed.
    */
-  claim(persona: PersonaId, session: string | null): NudgeDecision;
+  claim(persona: PersonaId, session: string | null, via?: NudgeVia): NudgeDecision;
   /** Takes a claim back, because nothing of the nudge could be seen. */
   release(persona: PersonaId, { facts }: NudgeDecision): void;
 }
@@ -57,16 +65,16 @@ export interface NudgeClaims {
 /** @throws Fault `database`; so does each of its methods. */
 export function openNudgeClaims({ db, items, dirs, clock }: NudgeClaimsNeeds): NudgeClaims {
   migrate(db, 'nudges', STEPS);
-  const select = db.prepare<{ waiting: number; at: number }>('SELECT waiting, at FROM nudges WHERE persona = ?');
+  const select = db.prepare<NudgeRecord>('SELECT waiting, at, via FROM nudges WHERE persona = ?');
   const put = db.prepare(
-    `INSERT INTO nudges VALUES (?, ?, ?)
-     ON CONFLICT (persona) DO UPDATE SET waiting = excluded.waiting, at = excluded.at`,
+    `INSERT INTO nudges (persona, waiting, at, via) VALUES (?, ?, ?, ?)
+     ON CONFLICT (persona) DO UPDATE SET waiting = excluded.waiting, at = excluded.at, via = excluded.via`,
   );
   const drop = db.prepare('DELETE FROM nudges WHERE persona = ? AND at = ?');
   const toName = (persona: PersonaId): string => locateInbox(persona, dirs.config).name;
-  const store = (name: string, { waiting, at }: NudgeRecord): void => void put.run(name, waiting, at);
+  const store = (name: string, { waiting, at, via }: NudgeRecord): void => void put.run(name, waiting, at, via);
 
-  function decide(persona: PersonaId, session: string | null): NudgeDecision {
+  function decide(persona: PersonaId, session: string | null, via: NudgeVia = 'other'): NudgeDecision {
     const name = toName(persona);
     const activities = listPersonaForms(persona, dirs.config).map((form) => readActivity(dirs.run, form));
     const facts: NudgeFacts = {
@@ -74,6 +82,7 @@ export function openNudgeClaims({ db, items, dirs, clock }: NudgeClaimsNeeds): N
       waiting: findNewestId(name, session),
       last: findNewest(activities),
       before: select.get(name) ?? null,
+      via,
       now: clock.now(),
     };
     return { nudge: decideNudge(facts), facts };
@@ -91,11 +100,11 @@ export function openNudgeClaims({ db, items, dirs, clock }: NudgeClaimsNeeds): N
 
   return {
     decide,
-    claim: (persona, session) =>
+    claim: (persona, session, via) =>
       runLaterTransaction(db, () => {
-        const decision = decide(persona, session);
+        const decision = decide(persona, session, via);
         const { waiting, now } = decision.facts;
-        if (decision.nudge.is === 'nudge') store(toName(persona), { waiting, at: now });
+        if (decision.nudge.is === 'nudge') store(toName(persona), { waiting, at: now, via: decision.facts.via });
         return decision;
       }),
     release(persona, { facts: { before, now } }) {

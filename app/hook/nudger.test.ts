@@ -9,14 +9,17 @@ import { test } from 'node:test';
 import { findHarness } from '../../core/hooks/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
 import { type ChildCommand, realClock, type Spawn, silentLog } from '../../core/ports/index.ts';
+import { readProcess } from '../../core/sources/claude/read/processes.node.ts';
 import { createRealDisk, lockFile, openDatabase } from '../../core/state/index.ts';
 import { configIn, linkIn, notingHandlers } from '../../test/kit/daemon-link.ts';
 import { FLOCK_HOLDER, NO_PYTHON } from '../../test/kit/flock-holder.ts';
 import { needs } from '../../test/kit/require.ts';
 import { scratch } from '../../test/kit/scratch.ts';
-import { openSessionStore } from '../open/index.ts';
+import { type SessionSocket, sessionSocket } from '../../test/kit/session-socket.ts';
+import { openSessionStore, readStartKey } from '../open/index.ts';
 import { createNudger, type NudgeWays } from './nudger.ts';
 import { followPrompts, noteActivity } from './prompts.node.ts';
+import { reportSession } from './session-reports.node.ts';
 import { checkWakeUrl, openWakeStore, postNudge } from './stamps.node.ts';
 
 interface Bell extends AsyncDisposable {
@@ -70,7 +73,7 @@ function rig(ways: Partial<NudgeWays> = {}) {
     disk,
     clock: realClock,
     ...outside,
-    ways: { tmux: false, codexQueue: true, ...ways },
+    ways: { tmux: false, codexQueue: true, socket: true, ...ways },
   };
   mkdirSync(state.at('bin'));
   writeFileSync(state.at('bin/codex'), '#!/bin/sh\n', { mode: 0o755 });
@@ -367,5 +370,156 @@ test('given an agent with a waiter, only that is rung: no address is called, and
   assert.deepEqual(b.rung, []);
   closeSync(fd);
   assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' }, 'it is gone');
+  assert.equal(b.rung.length, 1);
+});
+
+/** A session of Claude Code that is this process: its file, and what its hooks announced. */
+function announceClaude(r: ReturnType<typeof rig>, { path }: SessionSocket) {
+  const id = 'aaaaaaaa-0000-4000-8000-000000000000';
+  const home = r.state.at('claude');
+  const project = r.state.at('project');
+  for (const folder of [join(home, 'sessions'), join(project, '.claude')]) mkdirSync(folder, { recursive: true });
+  const startKey = readStartKey(process.pid, process.platform);
+  const sign = readProcess(process.pid);
+  const procStart = sign.is === 'running' ? (sign.startKey ?? 'unknown') : '';
+  const write = (fields: object): void => {
+    const file = {
+      ...{ pid: process.pid, sessionId: id, cwd: project, procStart, kind: 'interactive' },
+      ...{ status: 'idle', messagingSocketPath: path, peerProtocol: 1, version: '2.1.332', ...fields },
+    };
+    writeFileSync(join(home, 'sessions', `${process.pid}.json`), JSON.stringify(file));
+  };
+  write({});
+  const runner = { pid: process.pid, startKey };
+  const harness = { name: 'claude', home };
+  openSessionStore(r.db).set(
+    { persona: 'ada', id, cwd: project, pane: null, runner, resume: null, harness },
+    Date.now(),
+  );
+  const report = (permissionMode: string): void => {
+    const turn = findHarness('claude', null)?.readTurn(
+      JSON.stringify({ session_id: id, hook_event_name: 'SessionStart', permission_mode: permissionMode }),
+      'SessionStart',
+    );
+    assert.ok(turn !== undefined && 'event' in turn);
+    const findRunner = () => ({ ...runner, lock: null });
+    reportSession(r.run, turn, { harness: 'claude', persona: 'ada', findRunner }, Date.now());
+  };
+  const settings = (where: 'user' | 'project', text: string): void =>
+    writeFileSync(where === 'user' ? join(home, 'settings.json') : join(project, '.claude', 'settings.json'), text);
+  return { id, write, report, settings };
+}
+
+const NO_SOCKETS = process.platform === 'win32';
+
+test('given an idle Claude Code without a waiter, its socket has one sentence without a word of the item, once, before any address', {
+  skip: NO_SOCKETS,
+}, async () => {
+  using r = rig();
+  await using b = await bell();
+  await using socket = await sessionSocket();
+  const { id } = announceClaude(r, socket);
+  r.wakes.set('ada', b.url);
+  r.at('Stop');
+  r.push();
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' });
+  const frames = socket.received.map((line) => JSON.parse(line));
+  assert.deepEqual(
+    frames.map(({ from, type, message }) => [from, type, message]),
+    [
+      [
+        ...['hivebar', 'user'],
+        {
+          role: 'user',
+          content: `hivebar: 1 item waits in your inbox (1 urgent). If it is not shown here, run: hivebar inbox drain ada --session ${id} (newest item: 1)`,
+        },
+      ],
+    ],
+  );
+  assert.deepEqual([socket.count, b.rung], [1, []]);
+});
+
+test('given a session that does not say that it is idle, nothing goes to its socket, and the next way is used', {
+  skip: NO_SOCKETS,
+}, async () => {
+  using r = rig();
+  await using b = await bell();
+  await using socket = await sessionSocket();
+  const { write } = announceClaude(r, socket);
+  r.at('Stop');
+  r.push();
+  for (const fields of [
+    { status: 'busy' },
+    { status: 'waiting' },
+    { waitingFor: 'permission prompt' },
+    { kind: 'bg' },
+  ]) {
+    write(fields);
+    const why = 'Claude Code does not say that the session is idle';
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'wait', why }, JSON.stringify(fields));
+  }
+  r.wakes.set('ada', b.url);
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
+  assert.deepEqual([socket.count, b.rung.length], [0, 1]);
+});
+
+test('given a socket that cannot be used, or that a person refused, nothing is sent to it', {
+  skip: NO_SOCKETS,
+}, async () => {
+  await using socket = await sessionSocket();
+  const cases: Readonly<Record<string, (session: ReturnType<typeof announceClaude>) => void>> = {
+    'an unknown protocol': ({ write }) => write({ peerProtocol: 2 }),
+    'no protocol': ({ write }) => write({ peerProtocol: undefined }),
+    'no socket': ({ write }) => write({ messagingSocketPath: undefined }),
+    'another process with its pid': ({ write }) => write({ procStart: '1' }),
+    'another session': ({ write }) => write({ sessionId: 'bbbbbbbb-0000-4000-8000-000000000000' }),
+    'refused by the user': ({ settings }) => settings('user', '{"crossSessionInbound": "refuse"}'),
+    'held by the project': ({ settings }) => settings('project', '{"crossSessionInbound": "hold"}'),
+    'settings that cannot be read': ({ settings }) => settings('user', '{'),
+    'a session that never asks its person': ({ report }) => report('bypassPermissions'),
+    'the same, which a project cannot accept': ({ report, settings }) => {
+      report('bypassPermissions');
+      settings('project', '{"crossSessionInbound": "accept"}');
+    },
+  };
+  for (const [label, prepare] of Object.entries(cases)) {
+    if (label === 'another process with its pid' && process.platform !== 'linux') continue;
+    using r = rig();
+    prepare(announceClaude(r, socket));
+    r.at('Stop');
+    r.push();
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' }, label);
+  }
+  using off = rig({ socket: false });
+  announceClaude(off, socket);
+  off.at('Stop');
+  off.push();
+  assert.deepEqual(await off.nudger.nudgeIfDue('ada'), { is: 'not' }, 'the setting');
+  assert.equal(socket.count, 0);
+  using accepted = rig();
+  const { report, settings } = announceClaude(accepted, socket);
+  report('bypassPermissions');
+  settings('user', '{"crossSessionInbound": "accept"}');
+  accepted.at('Stop');
+  accepted.push();
+  assert.deepEqual(await accepted.nudger.nudgeIfDue('ada'), { is: 'nudged' }, 'its user accepts them');
+  assert.equal(socket.count, 1);
+});
+
+test('given a socket that nobody listens at any more, the claim is given back and the next way is used', {
+  skip: NO_SOCKETS,
+}, async () => {
+  using r = rig();
+  await using b = await bell();
+  {
+    await using socket = await sessionSocket();
+    announceClaude(r, socket);
+  }
+  r.at('Stop');
+  r.push();
+  assert.equal((await r.nudger.nudgeIfDue('ada')).is, 'wait');
+  r.wakes.set('ada', b.url);
+  assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
   assert.equal(b.rung.length, 1);
 });

@@ -66,7 +66,7 @@ function listJsonFiles(folder: string): readonly string[] {
 }
 
 /** Lists where administrators put settings that come before those of a user. A harness that has none is left out. */
-function listManagedSettings(
+export function listManagedSettings(
   os: NodeJS.Platform,
   env: HookEnv,
 ): Readonly<Partial<Record<HarnessName, readonly string[]>>> {

@@ -71,6 +71,11 @@ export function isPromptOpen(run: string, { session, agent, tool }: HookTurn): b
   return report?.waits.some((wait) => wait.agent === agent && wait.tool === (tool?.name ?? null)) ?? false;
 }
 
+/** How the session asked for permissions when a hook of it ran last, in its own word; null: not known. */
+export function readPermissionMode(run: string, session: string): string | null {
+  return readReport(join(getReportsDir(run), `${toStem(session)}${ENDING}`))?.permissionMode ?? null;
+}
+
 /** Readers see the old report or the new. It need not survive a power cut, because no session does. */
 function replace(dir: string, name: string, text: string): void {
   const temp = join(dir, `${name}.${process.pid}${TEMP}`);

@@ -22,7 +22,7 @@ const GATHER_MS = 50;
 
 /** Returns which nudges are allowed. Only a person may allow typing into a terminal. */
 export function toNudgeWays({ nudge }: Pick<Settings, 'nudge'>): NudgeWays {
-  return { tmux: nudge.tmux ?? false, codexQueue: nudge.codexQueue ?? true };
+  return { tmux: nudge.tmux ?? false, codexQueue: nudge.codexQueue ?? true, socket: nudge.socket ?? true };
 }
 
 interface NudgeServiceOptions {
@@ -39,7 +39,7 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
   const sessions = openSessionStore(db);
   const waiters = toWaitersDir(db.path);
   const failing = new Set<PersonaId>();
-  /** The reason why an agent is not typed to, which is logged once. */
+  /** The reason why an agent is not woken, which is logged once. */
   const waiting = new Map<PersonaId, string>();
   const name = 'nudges';
 
@@ -49,7 +49,7 @@ export function createNudgeService({ db, local, dirs, ways }: NudgeServiceOption
       if (done.is === 'nudged') log.info(`${persona} was nudged: items wait for it`);
       if (done.is === 'nudged') failing.delete(persona);
       const why = done.is === 'wait' ? done.why : null;
-      if (why !== null && waiting.get(persona) !== why) log.info(`nothing is typed for ${persona} yet: ${why}`);
+      if (why !== null && waiting.get(persona) !== why) log.info(`${persona} is not woken yet: ${why}`);
       if (why === null) waiting.delete(persona);
       else waiting.set(persona, why);
     } catch (error) {

@@ -21,6 +21,7 @@ export {
   STOP_TEXTS,
 } from './harness/index.ts';
 export {
+  CHANNEL_LAPSES_MS,
   decideEnter,
   decideNudge,
   decideTyping,
@@ -29,6 +30,7 @@ export {
   type Nudge,
   type NudgeFacts,
   type NudgeRecord,
+  type NudgeVia,
   type PaneState,
   readComposer,
   STOPPING,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
+  CHANNEL_LAPSES_MS,
   decideNudge,
   formatNudge,
   NUDGE_LAPSES_MS,
@@ -18,6 +19,7 @@ const IDLE: NudgeFacts = {
   waiting: 1,
   last: { moment: 'Stop', at: NOW - 1000 },
   before: null,
+  via: 'other',
   now: NOW,
 };
 const since = (moment: string, ms: number) => ({ moment, at: NOW - ms });
@@ -49,7 +51,7 @@ test('given no hook ever, a session that is over or a model that cannot be asked
 });
 
 test('given a nudge that is not answered, there is no second one, whatever else comes, until it has lapsed', () => {
-  const before = (ms: number): NudgeRecord => ({ waiting: 1, at: NOW - ms });
+  const before = (ms: number): NudgeRecord => ({ waiting: 1, at: NOW - ms, via: 'other' });
   const last = since('Stop', 2 * NUDGE_LAPSES_MS);
   for (const waiting of [1, 2]) {
     const asked = { ...IDLE, last, waiting };
@@ -62,15 +64,39 @@ test('given a nudge that is not answered, there is no second one, whatever else 
 });
 
 test('given a nudge that was answered, what still waits is not nudged for again, what came since is', () => {
-  const before = { waiting: 1, at: NOW - 5000 };
+  const before: NudgeRecord = { waiting: 1, at: NOW - 5000, via: 'other' };
   assert.deepEqual(decideNudge({ ...IDLE, before }), { is: 'none', why: 'told' });
   assert.deepEqual(decideNudge({ ...IDLE, before, waiting: 2 }), { is: 'nudge' });
-  const later = { waiting: 2, at: NOW - 5000 };
+  const later: NudgeRecord = { waiting: 2, at: NOW - 5000, via: 'other' };
   assert.deepEqual(
     decideNudge({ ...IDLE, before: later }),
     { is: 'none', why: 'told' },
     'the newest was read, an older one not',
   );
+});
+
+test('given a ring over a channel that nobody answered, another way waits a minute and then nudges, and the channel does not repeat it', () => {
+  const rung = (ms: number): NudgeFacts => ({
+    ...{ ...IDLE, last: since('Stop', 2 * NUDGE_LAPSES_MS) },
+    before: { waiting: 1, at: NOW - ms, via: 'channel' },
+  });
+  assert.deepEqual(decideNudge(rung(CHANNEL_LAPSES_MS - 1)), { is: 'none', why: 'outstanding' });
+  assert.deepEqual(decideNudge(rung(CHANNEL_LAPSES_MS)), { is: 'nudge' });
+  assert.deepEqual(decideNudge({ ...rung(CHANNEL_LAPSES_MS), via: 'channel' }), { is: 'none', why: 'outstanding' });
+});
+
+test('given a turn after a ring over a channel, when the same items still wait, then another way nudges once and the channel never', () => {
+  const facts: NudgeFacts = { ...IDLE, before: { waiting: 1, at: NOW - 5000, via: 'channel' } };
+  assert.deepEqual(decideNudge(facts), { is: 'nudge' }, 'the ring may have been lost, and the turn another one');
+  assert.deepEqual(decideNudge({ ...facts, via: 'channel' }), { is: 'none', why: 'told' });
+  assert.deepEqual(decideNudge({ ...facts, before: { waiting: 1, at: NOW - 5000, via: 'other' } }), {
+    is: 'none',
+    why: 'told',
+  });
+  assert.deepEqual(decideNudge({ ...facts, via: 'channel', before: { waiting: 1, at: NOW - 5000, via: 'other' } }), {
+    is: 'none',
+    why: 'told',
+  });
 });
 
 test('property: over any history, between two nudges there is an answer or the lapse, and none falls on a working agent', () => {
@@ -90,12 +116,13 @@ test('property: over any history, between two nudges there is an answer or the l
         if (moment !== null) last = { moment, at: now };
         if (comes) came += 1;
         now += 1;
-        const nudge = decideNudge({ pending: came > 0 ? ONE : [0, 0, 0, 0, 0], waiting: came, last, before, now });
+        const pending: NudgeFacts['pending'] = came > 0 ? ONE : [0, 0, 0, 0, 0];
+        const nudge = decideNudge({ pending, waiting: came, last, before, via: 'other', now });
         if (nudge.is !== 'nudge') continue;
         assert.ok(came > 0 && last !== null);
         assert.ok(now - last.at >= (WORKS_MS[last.moment] ?? 0));
         assert.ok(before === null || last.at > before.at || now - before.at >= NUDGE_LAPSES_MS);
-        before = { waiting: came, at: now };
+        before = { waiting: came, at: now, via: 'other' };
       }
     }),
   );

@@ -11,13 +11,19 @@ export interface NudgeFacts {
   readonly last: { readonly moment: string; readonly at: Instant } | null;
   /** The previous nudge; null: none. */
   readonly before: NudgeRecord | null;
+  /** Who wants to nudge. */
+  readonly via: NudgeVia;
   readonly now: Instant;
 }
+
+/** `channel`: a channel of Claude Code, which loses messages silently. `other`: any other way. */
+export type NudgeVia = 'channel' | 'other';
 
 /** A nudge that was sent, whichever way. It is about all items up to this id. */
 export interface NudgeRecord {
   readonly waiting: number;
   readonly at: Instant;
+  readonly via: NudgeVia;
 }
 
 export type Nudge =
@@ -29,6 +35,8 @@ export type Nudge =
 const MINUTE = 60_000;
 /** After this time a nudge without an answer counts as lost. */
 export const NUDGE_LAPSES_MS = 30 * MINUTE;
+/** The same for a nudge over a channel, when another way asks. */
+export const CHANNEL_LAPSES_MS = MINUTE;
 /** The moment that is noted while the hook of a Stop decides; after it `Stop` or `Continued`. */
 export const STOPPING = 'Stopping';
 /** A new session gets this long: it may be given its first prompt, or go on after a compaction. */
@@ -51,8 +59,10 @@ export const WORKS_MS: Readonly<Record<string, number>> = {
  * Decides whether to nudge an agent. An idle agent is nudged once; a working agent is never nudged, because its next hook
  * delivers. At most one nudge is outstanding, and the same waiting items are not nudged for twice. Ask with what waits at that
  * very moment, so that no nudge is sent for mail that was read meanwhile (contract 8, defect 13).
+ *
+ * A nudge over a channel may be lost, so it holds back another way only for a minute. The channel itself never repeats one.
  */
-export function decideNudge({ pending, waiting, last, before, now }: NudgeFacts): Nudge {
+export function decideNudge({ pending, waiting, last, before, via, now }: NudgeFacts): Nudge {
   if (pending.every((count) => count === 0)) return { is: 'none', why: 'nothing waits' };
   if (last === null) return { is: 'none', why: 'unknown' };
   const idle = computeIdleIn(last.moment, now - last.at);
@@ -60,8 +70,10 @@ export function decideNudge({ pending, waiting, last, before, now }: NudgeFacts)
   if (idle > 0) return last.moment === 'SessionStart' ? { is: 'later', ms: idle } : { is: 'none', why: 'working' };
   if (before === null) return { is: 'nudge' };
   const isAnswered = last.at > before.at;
-  if (!isAnswered && now - before.at < NUDGE_LAPSES_MS) return { is: 'none', why: 'outstanding' };
-  return isAnswered && before.waiting >= waiting ? { is: 'none', why: 'told' } : { is: 'nudge' };
+  const isCertain = before.via === 'other' || via === 'channel';
+  const lapsesMs = isCertain ? NUDGE_LAPSES_MS : CHANNEL_LAPSES_MS;
+  if (!isAnswered && now - before.at < lapsesMs) return { is: 'none', why: 'outstanding' };
+  return isAnswered && isCertain && before.waiting >= waiting ? { is: 'none', why: 'told' } : { is: 'nudge' };
 }
 
 /** Milliseconds until the agent is idle if nothing else happens; 0: it is idle. `over`: a nudge cannot reach the agent. */

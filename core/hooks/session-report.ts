@@ -12,6 +12,8 @@ export interface SessionReport {
   /** Where the session began; null when the agent program did not say. Untrusted, like `model`. */
   readonly cwd: string | null;
   readonly model: string | null;
+  /** How it asks for permissions, in the word of the agent program. Absent: it did not say. */
+  readonly permissionMode?: string;
   /** What its main agent does, apart from waits. */
   readonly is: 'working' | 'idle' | 'gone';
   readonly since: Instant;
@@ -89,6 +91,7 @@ export function advanceSessionReport(
     persona: facts.persona ?? base.persona,
     cwd: base.cwd ?? cwd, // commands of the agent change its folder later
     model: model ?? base.model,
+    ...(turn.permissionMode === null ? {} : { permissionMode: turn.permissionMode }),
   };
   return before !== null && isSameReport(before, next) ? before : next;
 }
@@ -232,8 +235,9 @@ export function combineSessionStates(states: readonly AgentState[]): AgentState 
 
 /** Formats a report as its file holds it. */
 export function formatSessionReport(report: SessionReport): string {
-  const { session, harness, persona, runner, cwd, model, is, since, waits } = report;
-  return `${JSON.stringify({ schema: 1, session, harness, persona, ...runner, cwd, model, is, since, waits })}\n`;
+  const { session, harness, persona, runner, cwd, model, permissionMode, is, since, waits } = report;
+  const details = { cwd, model, ...(permissionMode === undefined ? {} : { permissionMode }) };
+  return `${JSON.stringify({ schema: 1, session, harness, persona, ...runner, ...details, is, since, waits })}\n`;
 }
 
 /** Parses the file of a report. Null: it is none of ours, or of a later version. */

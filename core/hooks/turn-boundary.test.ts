@@ -35,6 +35,7 @@ const turn = (given: Partial<HookTurn> = {}): HookTurn => ({
     isAsking: false,
     notification: null,
     start: null,
+    permissionMode: null,
     model: null,
   },
   ...given,

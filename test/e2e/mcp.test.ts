@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, readSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { noteActivity, openNudgeClaims } from '../../app/hook/index.ts';
+import { openItems } from '../../core/inbox/index.ts';
+import { realClock, silentLog } from '../../core/ports/index.ts';
+import { createRealDisk, lockFile, openDatabase } from '../../core/state/index.ts';
 import { commandLine } from '../kit/command-line.ts';
 import { connectMcp, ERAS, type McpClient, readWithoutReader, talkMcp } from '../kit/mcp-client.ts';
+import { needs } from '../kit/require.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
@@ -21,6 +27,19 @@ const send = (home: TrayHome, to: string, text: string) => run(home, 'send', '--
 async function countPending(home: TrayHome): Promise<number> {
   const listed = await run(home, 'inbox', 'list', 'ada', '--pending', '--json');
   return (JSON.parse(listed) as unknown[]).length;
+}
+
+/** How much waited at each ring of the channel. */
+const listCounts = ({ notifications }: McpClient): readonly unknown[] =>
+  notifications.map(({ params }) => (params as { readonly meta: { readonly count: string } }).meta.count);
+
+/** The bytes in a pipe that is read without waiting. */
+function countBytes(fd: number): number {
+  try {
+    return readSync(fd, Buffer.alloc(100));
+  } catch {
+    return 0; // none yet
+  }
 }
 
 const ids = (data: Readonly<Record<string, unknown>>): readonly unknown[] =>
@@ -181,27 +200,85 @@ describe('hivebar mcp', () => {
     assert.match((await mcp.call('inbox_list')).text, /^"ada" has/);
   });
 
-  for (const era of ERAS) {
-    test(`given the channel mode, when mail waits or arrives, then it rings without a word of the mail, and it stays unread (${era})`, async () => {
-      using home = trayHome();
-      await send(home, 'ada', 'SECRET WORDS');
-      await using mcp = await connectMcp(home, { era, env: ADA, args: ['--channel'] });
-      await mcp.client.listTools(); // the revision of 2026 has no greeting
-      const rings = () => mcp.notifications.map(({ method, params }) => ({ method, params }));
-      await until('a ring for what waits', () => rings().length === 1);
-      await run(home, 'send', '--to', 'ada', '--from', 'bo', '--urgent', 'SECRET WORDS');
-      await until('a ring for what came', () => rings().length === 2);
-      const ring = (content: string, count: string) => ({
-        method: 'notifications/claude/channel',
-        params: { content, meta: { persona: 'ada', count } },
-      });
-      assert.deepEqual(rings(), [
-        ring('1 item waits in your inbox: call inbox_read', '1'),
-        ring('2 items wait in your inbox (1 urgent): call inbox_read', '2'),
-      ]);
-      assert.equal(await countPending(home), 2);
+  test('given the channel mode, when mail waits or arrives, then it rings without a word of the mail, and it stays unread', async () => {
+    using home = trayHome();
+    await send(home, 'ada', 'SECRET WORDS');
+    await using mcp = await connectMcp(home, { env: ADA, args: ['--channel'] });
+    const rings = () => mcp.notifications.map(({ method, params }) => ({ method, params }));
+    await until('a ring for what waits', () => rings().length === 1);
+    await run(home, 'send', '--to', 'ada', '--from', 'bo', '--urgent', 'SECRET WORDS');
+    await until('a ring for what came', () => rings().length === 2);
+    const ring = (content: string, count: string) => ({
+      method: 'notifications/claude/channel',
+      params: { content, meta: { persona: 'ada', count } },
     });
-  }
+    assert.deepEqual(rings(), [
+      ring('1 item waits in your inbox: call inbox_read', '1'),
+      ring('2 items wait in your inbox (1 urgent): call inbox_read', '2'),
+    ]);
+    assert.equal(await countPending(home), 2);
+  });
+
+  test('given the channel mode, when a client asks for the revision of 2026, in which Claude Code takes no channel, then it is refused and can begin once more', async () => {
+    using home = trayHome();
+    const meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const [refused, greeted] = await talkMcp(
+      home,
+      ['--channel'],
+      [
+        { id: 1, method: 'server/discover', params: { _meta: meta } },
+        { id: 2, method: 'initialize', params: hello },
+      ],
+    );
+    assert.match(JSON.stringify(refused?.error), /-32601.*begin with initialize/);
+    assert.match(JSON.stringify(greeted?.result), /"claude\/channel":\{\}/);
+  });
+
+  test('given hooks, when mail comes, then the channel rings an idle agent once, and leaves it to a waiter that is there', async (t) => {
+    if (needs(t, process.platform === 'win32' ? 'a waiter is a named pipe' : null)) return;
+    using home = trayHome();
+    const at = (moment: string): void => noteActivity(home.at('run'), 'ada', moment);
+    at('Stop');
+    await using mcp = await connectMcp(home, { env: ADA, args: ['--channel'] });
+    await send(home, 'ada', 'first');
+    await until('a ring', () => listCounts(mcp).length === 1);
+    at('Stop');
+    mkdirSync(home.at('run', 'waiters', 'ada'), { recursive: true });
+    const pipe = home.at('run', 'waiters', 'ada', 's1.10');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    const waiter = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    let rings = 0;
+    await send(home, 'ada', 'second');
+    await until('the waiter is rung by the sender and by the channel', () => {
+      rings += countBytes(waiter);
+      return rings >= 2;
+    });
+    assert.deepEqual(listCounts(mcp), ['1']);
+    closeSync(waiter);
+    await send(home, 'ada', 'third');
+    await until('another ring', () => listCounts(mcp).length === 2);
+    assert.deepEqual(listCounts(mcp), ['1', '3'], 'nothing was lost with the waiter');
+    assert.equal(await countPending(home), 3);
+  });
+
+  test('given another way that was quicker, or a follower, when mail comes, then the channel does not ring', async () => {
+    using home = trayHome();
+    using db = openDatabase(home.at('hivebar.sqlite'));
+    const dirs = { state: home.dir, run: home.at('run'), config: home.at('config') };
+    const claims = openNudgeClaims({ db, items: openItems({ db, clock: realClock }), dirs, clock: realClock });
+    mkdirSync(home.at('follow', 'cy'), { recursive: true });
+    using _follows = lockFile(createRealDisk(silentLog), home.at('follow', 'cy', 'claude.json'));
+    const connect = (persona: string) => connectMcp(home, { env: { HIVEBAR_PERSONA: persona }, args: ['--channel'] });
+    await using ada = await connect('ada');
+    await using cy = await connect('cy');
+    await using dora = await connect('dora');
+    for (const persona of ['ada', 'cy', 'dora']) noteActivity(home.at('run'), persona, 'Stop');
+    for (const persona of ['ada', 'cy', 'dora']) await send(home, persona, 'hello');
+    assert.deepEqual(claims.claim('ada', null).nudge, { is: 'nudge' });
+    await until('the one without another way is rung', () => listCounts(dora).length === 1);
+    assert.deepEqual([listCounts(ada), listCounts(cy)], [[], []]);
+  });
 
   test('given a greeting, when it is sent twice, then the library gives the second answer, and it is the same', async () => {
     using home = trayHome();
@@ -213,7 +290,7 @@ describe('hivebar mcp', () => {
     const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const greetings = [
       ['initialize', hello, []],
-      ['server/discover', { _meta: meta }, ['--channel']],
+      ['server/discover', { _meta: meta }, []],
     ] as const;
     for (const [method, params, args] of greetings) {
       const [first, second, unknown] = await talkMcp(home, args, [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { agentTerminals, prepareClaude } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
@@ -50,6 +50,10 @@ test('the real Claude Code, idle, begins a turn when mail comes, with the tray c
   await isShown('FIRST MAIL');
   await isIdle();
 
+  // The tray process could also ring at the socket of the session.
+  const sessions = `${home.home}/.claude/sessions`;
+  const [file = ''] = readdirSync(sessions).filter((name) => /^\d+\.json$/.test(name));
+  assert.match(readFileSync(`${sessions}/${file}`, 'utf8'), /"messagingSocketPath":"\//);
   await using _tray = await home.start(['--no-tray', '--no-notifications'], env);
   await run('send', '--to', 'ada', '--from', 'bo', 'SECOND MAIL');
   await isShown('SECOND MAIL');

@@ -97,7 +97,7 @@ function rig(tmux: ComposerPane, space: ReturnType<typeof scratch>) {
       os: process.platform,
       spawn: realSpawn,
     },
-    ...{ stop: AbortSignal.any([]), ways: { tmux: true, codexQueue: true } },
+    ...{ stop: AbortSignal.any([]), ways: { tmux: true, codexQueue: true, socket: false } },
   });
   const sessions = openSessionStore(db);
   const at = (pane: Pane): void => {

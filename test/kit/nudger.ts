@@ -25,7 +25,7 @@ export function createTestNudger(home: TrayHome, env: Readonly<Record<string, st
     },
     dirs: { state: home.dir, run: home.at('run'), config: home.dir },
     ...{ env: { ...env, HIVEBAR_HOME: home.dir }, os: process.platform, stop: AbortSignal.any([]) },
-    ways: { tmux: true, codexQueue: true },
+    ways: { tmux: true, codexQueue: true, socket: false },
   });
   return {
     check: (persona) => nudger.nudgeIfDue(persona),

@@ -4,8 +4,7 @@ import { isSameName } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import type { Database } from '../../../core/state/index.ts';
 import { listLocalAgents, readStatus } from './agents.ts';
-import { findMcpCaller, type McpCaller } from './caller.ts';
-import { formatDoorbell, formatLine, toHeadWire } from './mail-text.ts';
+import { formatLine, toHeadWire } from './mail-text.ts';
 import { waitForStore } from './store-notices.node.ts';
 import { isForSession, openInbox, openMcpStore, type ToolCall } from './tool-call.ts';
 
@@ -33,15 +32,9 @@ export async function readStatusResource(io: Io): Promise<object> {
   return (await readStatus(io)) ?? { running: false, personas: await listLocalAgents(io) };
 }
 
-interface InboxRing {
-  readonly persona: string;
-  readonly count: number;
-  readonly text: string;
-}
-
 interface InboxListener {
-  /** More waits for the agent than before. */
-  ring(ring: InboxRing): void;
+  /** Looks whether a ring is due; null: this server does not ring. */
+  readonly bell: ((db: Database) => number | null) | null;
   /** An inbox that was added changed. */
   changed(persona: string): void;
 }
@@ -55,11 +48,8 @@ export interface InboxFollower {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const MOST_RUNG = 100;
-
 export function createInboxFollower(io: Io, listener: InboxListener): InboxFollower {
   const states = new Map<string, string>();
-  let rung: ReadonlySet<number> = new Set();
   return {
     add(persona) {
       using db = openMcpStore(io);
@@ -72,32 +62,12 @@ export function createInboxFollower(io: Io, listener: InboxListener): InboxFollo
   };
 
   function check(db: Database) {
-    ringForNew(db);
     for (const [persona, before] of states) {
       const state = readState(db, persona);
       states.set(persona, state);
       if (state !== before) listener.changed(persona);
     }
-    return { is: 'nothing', againMs: null } as const;
-  }
-
-  function ringForNew(db: Database): void {
-    const caller = tryFindCaller(io, db);
-    if (caller === null) return;
-    const items = openItems({ db, clock: realClock });
-    const waiting = items.list(caller.name, 'pending', MOST_RUNG).filter((item) => isForSession(item, caller));
-    const hasNew = waiting.some(({ id }) => !rung.has(id));
-    rung = new Set(waiting.map(({ id }) => id));
-    if (hasNew) listener.ring({ persona: caller.name, count: waiting.length, text: formatDoorbell(waiting) });
-  }
-}
-
-/** Null when nobody has announced a session yet: a server often starts before the first hook. */
-function tryFindCaller(io: Io, db: Database): McpCaller | null {
-  try {
-    return findMcpCaller(io, db, null);
-  } catch {
-    return null; // the next change asks again
+    return { is: 'nothing', againMs: listener.bell?.(db) ?? null } as const;
   }
 }
 

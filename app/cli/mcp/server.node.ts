@@ -8,6 +8,7 @@ import { CHANNEL, createServerIdentity, INSTRUCTIONS } from '../mcp-greeting.ts'
 import { createStopSignal, leaveSoon } from '../process.node.ts';
 import { parseToolArguments } from './arguments.ts';
 import { callTool } from './calls.ts';
+import { createChannelBell } from './channel.ts';
 import { createInboxFollower, readInboxResource, readStatusResource } from './resources.ts';
 import { createMcpLog, type ResultDelivery } from './tool-call.ts';
 import { formatInboxUri, INBOX_TEMPLATE, PROMPT, PROMPT_TEXT, parseInboxUri, STATUS_RESOURCE, TOOLS } from './tools.ts';
@@ -38,21 +39,27 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
   let following: Promise<void> | null = null;
 
   const follower = createInboxFollower(io, {
-    ring({ persona, count, text }) {
-      if (rings) notify(`notifications/${CHANNEL}`, { content: text, meta: { persona, count: String(count) } });
-    },
+    bell: rings
+      ? createChannelBell(io, ({ persona, count, text }) =>
+          notify(`notifications/${CHANNEL}`, { content: text, meta: { persona, count: String(count) } }),
+        )
+      : null,
     changed: (persona) => notify('notifications/resources/updated', { uri: formatInboxUri(persona) }),
   });
 
-  const wire = createWire(new StdioServerTransport(), getGreetedId(), {
-    subscribed(uris) {
-      for (const uri of uris) subscribe(uri);
+  const wire = createWire(
+    new StdioServerTransport(),
+    { greetedId: getGreetedId(), hasDiscovery: !rings },
+    {
+      subscribed(uris) {
+        for (const uri of uris) subscribe(uri);
+      },
+      answered: (id) => finish(id, 'written'),
+      failed: (id) => finish(id, 'lost'),
+      closed: () => closing.abort(),
+      refused: (reason) => log.warn(`the client was greeted, and the library refused it: ${reason}`),
     },
-    answered: (id) => finish(id, 'written'),
-    failed: (id) => finish(id, 'lost'),
-    closed: () => closing.abort(),
-    refused: (reason) => log.warn(`the client was greeted, and the library refused it: ${reason}`),
-  });
+  );
 
   /** A result is delivered once: `written` when all of it was passed on, `lost` when it was not. */
   function finish(id: string | number, end: keyof ResultDelivery): void {
@@ -81,7 +88,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
     connected?.notification({ method, params } as never).catch((error: unknown) => log.warn(formatError(error)));
   }
 
-  function createServer({ era }: { readonly era: string }): Server {
+  function createServer(): Server {
     const server = new Server(
       { ...identity.info },
       {
@@ -98,8 +105,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
     );
     connected = server;
     // A client that is not ready yet would miss a ring.
-    if (rings && era === 'modern') startFollowing();
-    else if (rings) server.oninitialized = startFollowing;
+    if (rings) server.oninitialized = startFollowing;
     server.setRequestHandler('tools/list', () => ({ tools: TOOLS as unknown as Tool[] }));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const { id, signal } = context.mcpReq;

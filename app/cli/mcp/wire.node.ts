@@ -16,12 +16,19 @@ interface WireListener {
 /**
  * Wraps the transport of the library, whose `send` resolves before the system accepted the bytes.
  * @param greetedId the request whose answer the client has already; null: none
+ * @param hasDiscovery whether the revision without a handshake is served
  */
-export function createWire(inner: Transport, greetedId: string | number | null, listener: WireListener): Transport {
+export function createWire(
+  inner: Transport,
+  { greetedId, hasDiscovery }: { readonly greetedId: string | number | null; readonly hasDiscovery: boolean },
+  listener: WireListener,
+): Transport {
   let unanswered = greetedId;
   const wire: Transport = {
     async start() {
       inner.onmessage = (message, extra) => {
+        if (!hasDiscovery && 'method' in message && message.method === DISCOVERY && 'id' in message)
+          return void write(`${formatRefusal(message.id)}\n`).catch((error: Error) => wire.onerror?.(error));
         const uris = findSubscribedUris(message);
         if (uris.length > 0) listener.subscribed(uris);
         wire.onmessage?.(message, extra);
@@ -52,6 +59,14 @@ export function createWire(inner: Transport, greetedId: string | number | null, 
     close: () => inner.close(),
   };
   return wire;
+}
+
+const DISCOVERY = 'server/discover';
+const METHOD_NOT_FOUND = -32601;
+
+function formatRefusal(id: unknown): string {
+  const message = `${DISCOVERY} is not served in the channel mode: begin with initialize`;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code: METHOD_NOT_FOUND, message } });
 }
 
 /** Resolves when the bytes were passed to the system. */

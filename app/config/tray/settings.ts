@@ -25,6 +25,8 @@ const NUDGE = {
     tmux: { type: 'boolean' },
     /** Let the hooks of Claude Code wait for mail while it is idle. Default: true. */
     waiter: { type: 'boolean' },
+    /** Use the inbox socket of an idle session of Claude Code that has no waiter. Default: true. */
+    socket: { type: 'boolean' },
     /** Use `codex queue` for a thread that is running. Default: true. */
     codexQueue: { type: 'boolean' },
   },

@@ -189,6 +189,8 @@ export interface HookTurn {
   readonly start: string | null;
   /** The language model of the session; null: the harness does not say. */
   readonly model: string | null;
+  /** How the session asks for permissions, in the harness's own word; null: the harness does not say. */
+  readonly permissionMode: string | null;
 }
 
 /** Names become file names and database rows, so a longer name is ignored. */
@@ -237,6 +239,7 @@ export function parseHookTurn(
     notification: known === 'Notification' ? findNotification(input) : null,
     start: known === 'SessionStart' ? parseText(input.source, LONGEST_NAME) : null,
     model: parseText(input.model, LONGEST_NAME),
+    permissionMode: parseText(input.permission_mode, LONGEST_NAME),
   };
 }
 

@@ -31,7 +31,7 @@ describe('what a harness says', () => {
         isAsking: false,
         isContinued: false,
       },
-      ...{ notification: null, start: null, model: null },
+      ...{ notification: null, start: null, model: null, permissionMode: null },
     });
   });
 
@@ -48,7 +48,7 @@ describe('what a harness says', () => {
         isAsking: false,
         isContinued: false,
       },
-      ...{ notification: null, start: null, model: null },
+      ...{ notification: null, start: null, model: null, permissionMode: null },
     });
   });
 

@@ -63,7 +63,11 @@ export function formatFrame(id: string, text: string): string {
 }
 
 /** @throws Fault that says why the session cannot be reached, and what to do instead */
-function findSocket(persona: string, { file, goneAt }: LiveSession, readProcess: ReadProcess): string {
+export function findSocket(
+  persona: string,
+  { file, goneAt }: Pick<LiveSession, 'file' | 'goneAt'>,
+  readProcess: ReadProcess,
+): string {
   const { pid, procStart, socketPath, peerProtocol, version } = file;
   const sign = readProcess(pid);
   const isOther = sign.is === 'gone' || (sign.startKey !== null && sign.startKey !== procStart);
