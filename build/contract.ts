@@ -1,8 +1,9 @@
-/** Writes what of docs/contract derives from a schema: `npm run contract`. */
+/** Writes what of docs/contract derives from a schema, and the tables of the guide of waking: `npm run contract`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PERSONA_REPORT } from '../core/board/index.ts';
 import { formatReference, REFERENCE_FILE } from './command-reference.ts';
+import { updateWaking, WAKING_FILE } from './waking.ts';
 
 export const CONTRACT_FILE = join(import.meta.dirname, '..', 'docs', 'contract', 'status-json.md');
 
@@ -24,4 +25,5 @@ export function updateContract(text: string): string {
 if (import.meta.main) {
   writeFileSync(CONTRACT_FILE, updateContract(readFileSync(CONTRACT_FILE, 'utf8')));
   writeFileSync(REFERENCE_FILE, await formatReference());
+  writeFileSync(WAKING_FILE, updateWaking(readFileSync(WAKING_FILE, 'utf8')));
 }

@@ -17,6 +17,7 @@ import { type TrayHome, type TrayProcess, trayHome } from '../test/kit/tray-proc
 import { captureBoardScreenshots } from './board-screenshots.ts';
 import { captureDaemonScreenshots } from './daemon-screenshots.ts';
 import { startExampleAgents } from './example-agents.ts';
+import { captureHarnessScreenshots } from './harness-screenshots.ts';
 import { capturePageScreenshots } from './page-screenshots.ts';
 import { type Area, saveScreenshot } from './screenshot.ts';
 
@@ -249,3 +250,4 @@ await startPanel('light', async (desktop) => {
 });
 await captureBoardScreenshots(folder, CHROMIUM);
 await captureDaemonScreenshots(folder, CHROMIUM);
+await captureHarnessScreenshots(folder, CHROMIUM);
