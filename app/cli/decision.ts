@@ -3,16 +3,18 @@ import {
   defineCommand,
   type Io,
   type ParsedValues,
-  parseDuration,
   toUsageFault,
 } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
 import {
+  CANCEL_FIELDS,
+  DECISION_FIELDS,
   type Decision,
   type DecisionResult,
   type DecisionWaitResult,
   parseNewDecision,
   parseReply,
+  parseTimeout,
   toDecisionJson,
   waitForDecision,
 } from '../../core/inbox/decisions/index.ts';
@@ -41,7 +43,7 @@ const BY = {
     type: 'string',
     value: 'NAME',
     completes: 'persona',
-    help: 'who answers (default: HIVEBAR_PERSONA, else operator)',
+    help: `${CANCEL_FIELDS.by.description} (default: HIVEBAR_PERSONA, else operator)`,
   },
 } as const;
 
@@ -60,41 +62,41 @@ const SCHEMA = {
           type: 'string',
           value: 'PERSONA',
           completes: 'persona',
-          help: 'who asks (default: HIVEBAR_PERSONA, else the persona with a session in this folder)',
+          help: `${DECISION_FIELDS.persona.description} (default: HIVEBAR_PERSONA, else the persona with a session in this folder)`,
         },
         option: {
           type: 'string',
           value: 'ID=LABEL',
           multiple: true,
           parse: parseOption,
-          help: 'an answer to choose; ID:SHORT=LABEL adds a short text for a button',
+          help: `${DECISION_FIELDS.options.items.description}; ID:SHORT=LABEL adds ${DECISION_FIELDS.options.items.properties.short.description}`,
         },
-        'free-text': { type: 'boolean', help: 'accept free text as an answer' },
-        default: { type: 'string', value: 'ID', help: 'the option that applies when nobody answers in time' },
+        'free-text': { type: 'boolean', help: DECISION_FIELDS.freeText.description },
+        default: { type: 'string', value: 'ID', help: DECISION_FIELDS.default.description },
         timeout: {
           type: 'duration',
           value: 'SPAN',
           parse: parseTimeout,
           completes: ['never'],
-          help: 'how long to wait for an answer: 90s, 30m, 2h, 1d (default) or never',
+          help: DECISION_FIELDS.timeout.description,
         },
-        context: { type: 'string', help: 'background for the person who answers' },
+        context: { type: 'string', help: DECISION_FIELDS.context.description },
         urgency: {
           type: 'string',
           value: 'low|normal|high',
-          completes: ['low', 'normal', 'high'],
-          help: 'how soon an answer is needed',
+          completes: DECISION_FIELDS.urgency.enum,
+          help: DECISION_FIELDS.urgency.description,
         },
         'max-iterations': {
           type: 'number',
           parse: parseCount,
-          help: 'how often it may be asked, with guidance in between (default: 3)',
+          help: DECISION_FIELDS.mostIterations.description,
         },
         refines: {
           type: 'number',
           value: 'ID',
           parse: parseCount,
-          help: 'replace that open decision with another proposal',
+          help: DECISION_FIELDS.refines.description,
         },
         wait: { type: 'boolean', help: 'wait for the answer, as wait does' },
         limit: { type: 'duration', help: 'with --wait: wait no longer than this' },
@@ -127,7 +129,7 @@ const SCHEMA = {
     cancel: {
       help: 'cancel a decision',
       positionals: takesId('cancel'),
-      flags: { ...BY, reason: { type: 'string', help: 'why' } },
+      flags: { ...BY, reason: { type: 'string', help: CANCEL_FIELDS.reason.description } },
     },
   },
   notes: [
@@ -309,11 +311,6 @@ function parseCount(text: string, label: string): number {
   const n = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(n) && n >= 1) return n;
   throw new Error(`${label} ${text} is not a whole number above 0`);
-}
-
-/** Null: for ever. */
-function parseTimeout(text: string, flag: string): number | null {
-  return text === 'never' ? null : parseDuration(text, flag);
 }
 
 /** Parses `ID=LABEL` or `ID:SHORT=LABEL`. @throws Error which names the value */

@@ -202,8 +202,9 @@ describe('inbox push', () => {
   });
 
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
-    [['push', 'x'], /the recipient is missing: use --to PERSONA, --session ID or --broadcast/],
-    [['push', '--to', '', 'x'], /--session is empty/],
+    [['push', 'x'], /the recipient is missing: use --to, --session or --broadcast/],
+    [['push', '--to', '', 'x'], /--to is empty/],
+    [['push', '--session', '', 'x'], /--session is empty/],
     [['push', '--to', 'ada'], /the text is missing/],
     [['push', '--to', 'ada', '--bead', 'bo', 'x'], /only one of --to and --bead/],
     [['push', '--broadcast', '--to', 'ada', 'x'], /--broadcast cannot be combined with/],

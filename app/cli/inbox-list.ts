@@ -1,6 +1,6 @@
 import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayLine, displayName, formatUtcTime } from '../../core/format/index.ts';
-import type { Item, ItemFilter } from '../../core/inbox/index.ts';
+import { type Item, type ItemFilter, toItemJson } from '../../core/inbox/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import type { InboxValues } from './inbox-schema.ts';
@@ -28,7 +28,7 @@ export async function listItems(
   const matching = await runWithItems(io, 'looks', (items) => items.list(persona, which, limit));
   const newest = matching.toReversed();
   const now = realClock.now();
-  if (json) io.out(`${displayJson(JSON.stringify(newest.map(toItemWire)))}\n`);
+  if (json) io.out(`${displayJson(JSON.stringify(newest.map(toItemJson)))}\n`);
   else if (newest.length === 0) io.out(`${displayName(persona)} has no ${which === 'all' ? '' : `${which} `}items\n`);
   else for (const item of newest) io.out(`${formatItemLine(item, now)}\n`);
   return 0;
@@ -47,30 +47,6 @@ function getItemState({ delivered, read, expires }: Item, now: Instant): 'delive
   if (read !== null) return 'read';
   return expires !== null && expires <= now ? 'expired' : 'pending';
 }
-
-/** Converts an item to its JSON for scripts. */
-export function toItemWire(item: Item) {
-  const { id, persona, type, source, content, priority, session, created, expires, dedupKey, isBroadcast, origin } =
-    item;
-  return {
-    id,
-    persona,
-    type,
-    source,
-    priority,
-    content,
-    session,
-    broadcast: isBroadcast,
-    created: formatIso(created),
-    expires: toIsoOrNull(expires),
-    dedupKey,
-    origin,
-    read: toIsoOrNull(item.read),
-    delivered: toIsoOrNull(item.delivered),
-  };
-}
-
-const toIsoOrNull = (at: Instant | null): string | null => (at === null ? null : formatIso(at));
 
 const LIST_CHARS = 100;
 

@@ -1,4 +1,5 @@
 import type { CommandSchema, ParsedValues } from '../../core/command/index.ts';
+import { PUSH_FIELDS } from '../../core/inbox/index.ts';
 
 const LIMIT = { type: 'string', value: 'N', parse: parseWholeNumber, help: 'at most N (default: 20)' } as const;
 const PERSONA = { value: 'PERSONA', completes: 'persona' } as const;
@@ -36,32 +37,36 @@ export const INBOX_SCHEMA = {
       help: 'push an item that an agent is shown between its turns; without TEXT it is read from stdin',
       positionals: { words: { value: 'TEXT', optional: true, many: true } },
       flags: {
-        to: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'who gets it' },
+        to: { type: 'string', value: 'PERSONA', completes: 'persona', help: PUSH_FIELDS.to.description },
         bead: { type: 'string', value: 'PERSONA', completes: 'persona', help: 'the same as --to' },
         session: {
           type: 'string',
           value: 'ID',
-          help: 'only for that session; without --to, the persona that announced the session gets it',
+          help: PUSH_FIELDS.session.description,
         },
-        broadcast: { type: 'boolean', help: 'for every persona; each is shown it once' },
+        broadcast: { type: 'boolean', help: PUSH_FIELDS.broadcast.description },
         type: {
           type: 'string',
           value: 'TYPE',
-          completes: ['decision', 'alert', 'event', 'agent', 'mail', 'gate', 'system'],
-          help: 'decision, alert, event, agent (the default), mail, gate or system',
+          completes: PUSH_FIELDS.type.enum,
+          help: PUSH_FIELDS.type.description,
         },
-        source: { type: 'string', value: 'NAME', help: 'the sender of the item (default: HIVEBAR_PERSONA, else cli)' },
+        source: {
+          type: 'string',
+          value: 'NAME',
+          help: `${PUSH_FIELDS.source.description} (default: HIVEBAR_PERSONA, else cli)`,
+        },
         priority: {
           type: 'string',
           value: '0|1|2|3|4',
-          completes: ['0', '1', '2', '3', '4'],
-          help: '0 is never deferred, 2 is the default',
+          completes: PUSH_FIELDS.priority.enum.map(String),
+          help: PUSH_FIELDS.priority.description,
         },
-        ttl: { type: 'string', value: 'SPAN', help: 'how long it may be shown: 30s, 10m, 2h, 1d' },
+        ttl: { type: 'string', value: 'SPAN', help: PUSH_FIELDS.ttl.description },
         'dedup-key': {
           type: 'string',
           value: 'KEY',
-          help: 'store only one item per persona and key, unless the earlier one expired unseen; --json reports which ("new"), and exits with 3 if it existed already',
+          help: `${PUSH_FIELDS.dedup_key.description}; --json reports which ("new"), and exits with 3 if it existed already`,
         },
       },
     },

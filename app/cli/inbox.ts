@@ -4,22 +4,22 @@ import { displayJson, displayName } from '../../core/format/index.ts';
 import { type DrainLease, type DrainText, drain, lend, MAX_TEXT } from '../../core/inbox/drain/index.ts';
 import {
   type Addressee,
+  findAddressee,
   type Items,
-  type NewItem,
   openItems,
   type PushResult,
-  parsePriority,
-  parseTtl,
-  parseType,
+  parsePush,
+  toItemJson,
+  toPushedJson,
 } from '../../core/inbox/index.ts';
 import { toFault } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
-import { handOverEnded, toNamedSessions } from '../hook/index.ts';
+import { findPersonaOfSession, handOverEnded, toNamedSessions } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
-import { findOwnPersona, findPersonaOfSession } from './caller-persona.ts';
+import { findOwnPersona } from './caller-persona.ts';
 import { explain } from './help.ts';
-import { listItems, listMail, parseListFilter, readMail, showMail, toItemWire } from './inbox-list.ts';
+import { listItems, listMail, parseListFilter, readMail, showMail } from './inbox-list.ts';
 import { INBOX_SCHEMA, type InboxValues } from './inbox-schema.ts';
 import { createLineOutput } from './nonblocking-io.node.ts';
 import { DATABASE, runWithItems, tellTray } from './open-local-hive.ts';
@@ -96,7 +96,9 @@ async function runDrain(values: InboxValues<'drain'>, io: Io): Promise<void> {
   const { state, config } = findOwnDirs({ ...io.env });
   using db = openStore(join(state, DATABASE), { log });
   setBusyTimeout(db, LEASE_WAIT_MS);
-  const persona = values.persona ?? (session === null ? findOwnPersona(io) : findPersonaOfSession(db, session, config));
+  const persona =
+    values.persona ??
+    (session === null ? findOwnPersona(io) : findPersonaOfSession(openSessionStore(db), session, config));
   if (persona === null || persona === '') {
     if (session !== null) log.warn(`session ${session} has no persona: see hivebar session list`);
     return;
@@ -130,7 +132,7 @@ function toTextOutput(drained: DrainText | null): DrainOutput | null {
 
 /** Formats whole items, however long they are: scripts have no limit of characters. */
 function toJsonOutput(lent: DrainLease | null): DrainOutput {
-  const json = JSON.stringify({ items: lent?.items.map(toItemWire) ?? [], left: lent?.left ?? 0 });
+  const json = JSON.stringify({ items: lent?.items.map(toItemJson) ?? [], left: lent?.left ?? 0 });
   return {
     text: `${displayJson(json)}\n`,
     commit: () => lent?.commit(lent.items),
@@ -163,12 +165,12 @@ type PushFlags = Omit<InboxValues<'push'>, 'words'>;
 
 /** Stores one item, and prints its id. */
 async function push({ words, ...flags }: InboxValues<'push'>, io: Io): Promise<number> {
-  const target = parseTarget(flags);
-  const item = toNewItem(flags, io);
+  const { target, item } = parsePushFlags(flags, io);
   const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
   if (content === '') throw toUsageFault(new Error('the text is missing: give it as an argument or on stdin'));
   const done = await runWithItems(io, 'changes', (items, db) => {
-    const to = findAddressee(target, db, findOwnDirs({ ...io.env }).config);
+    const { config } = findOwnDirs({ ...io.env });
+    const to = findAddressee(target, (session) => findPersonaOfSession(openSessionStore(db), session, config));
     const [pushed] = to === null ? [] : items.push([{ ...item, to, content }]);
     if (to === null || pushed === undefined) return null;
     const { session } = item;
@@ -188,10 +190,8 @@ async function push({ words, ...flags }: InboxValues<'push'>, io: Io): Promise<n
     );
   }
   if (flags.json) {
-    const { id, dedupKey, isNew } = pushed;
-    const result = { id, persona: to.is === 'persona' ? to.name : null, session: item.session, dedupKey, new: isNew };
-    io.out(`${displayJson(JSON.stringify(result))}\n`);
-    return isNew ? 0 : WAS_THERE;
+    io.out(`${displayJson(JSON.stringify(toPushedJson(pushed, to, item.session)))}\n`);
+    return pushed.isNew ? 0 : WAS_THERE;
   }
   const isOver = state === 'over' ? ', which is over: the next session is shown it' : '';
   io.out(`${formatAnswer(pushed, to, item.session)}${isOver}\n`);
@@ -227,43 +227,10 @@ function formatAnswer({ id, isNew, dedupKey }: PushResult, to: Addressee, sessio
   return `pushed ${id} to ${whom}${session === null ? '' : `, session ${displayName(session)}`}`;
 }
 
-/** A target that is only a session needs a look-up of its persona. */
-type PushTarget = Addressee | { readonly is: 'session'; readonly id: string };
-
-function parseTarget({ to, bead, session, broadcast }: PushFlags): PushTarget {
-  const names = [to, bead].filter((name) => name !== undefined);
-  const [name] = names;
-  if (names.length > 1) throw toUsageFault(new Error('use only one of --to and --bead'));
-  if (broadcast) {
-    if (name !== undefined || session !== undefined)
-      throw toUsageFault(new Error('--broadcast cannot be combined with --to, --bead or --session'));
-    return { is: 'everyone' };
-  }
-  if (name === '' || session === '')
-    throw toUsageFault(
-      new Error('--to, --bead or --session is empty: use the name of a persona or the id of a session'),
-    );
-  if (name !== undefined) return { is: 'persona', name };
-  if (session !== undefined) return { is: 'session', id: session };
-  throw toUsageFault(new Error('the recipient is missing: use --to PERSONA, --session ID or --broadcast'));
-}
-
-/** Null: nobody announced that session. */
-function findAddressee(target: PushTarget, db: Database, config: string): Addressee | null {
-  if (target.is !== 'session') return target;
-  const name = findPersonaOfSession(db, target.id, config);
-  return name === null ? null : { is: 'persona', name };
-}
-
-function toNewItem(flags: PushFlags, io: Io): Omit<NewItem, 'to' | 'content'> {
-  const created = Math.floor(realClock.now());
-  return {
-    type: parseType('--type', flags.type ?? 'agent'),
-    source: flags.source ?? findOwnPersona(io) ?? 'cli',
-    priority: parsePriority('--priority', flags.priority ?? '2'),
-    session: flags.session ?? null,
-    created,
-    expires: flags.ttl === undefined ? null : created + parseTtl('--ttl', flags.ttl),
-    dedupKey: flags['dedup-key'] ?? null,
-  };
+/** @throws Fault `usage` */
+function parsePushFlags({ to, bead, 'dedup-key': dedupKey, ...flags }: PushFlags, io: Io) {
+  if (to !== undefined && bead !== undefined) throw toUsageFault(new Error('use only one of --to and --bead'));
+  const source = flags.source ?? findOwnPersona(io) ?? 'cli';
+  const fields = { ...flags, to: to ?? bead, dedup_key: dedupKey, source };
+  return parsePush(fields, (field) => `--${field.replace('_', '-')}`, Math.floor(realClock.now()));
 }

@@ -58,6 +58,20 @@ export function toNamedSessions(sessions: readonly Session[], config: string): r
 }
 
 /**
+ * Returns the persona whose agent works in this session, according to its newest announcement, by its name in the local hive.
+ * Null: nobody announced it.
+ */
+export function findPersonaOfSession(
+  sessions: Pick<SessionStore, 'listAll'>,
+  session: string,
+  config: string,
+): string | null {
+  const announced = sessions.listAll().filter(({ id }) => id === session);
+  const [newest] = announced.toSorted((a, b) => b.announcedAt - a.announcedAt);
+  return newest === undefined ? null : locateInbox(newest.persona, config).name;
+}
+
+/**
  * Creates the function that lists the sessions of a persona on the board, newest first. A persona of the local hive may have been
  * announced by its id or by its name, and one of these has the prefix `local-`. A persona of another hive only has its id.
  */

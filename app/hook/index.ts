@@ -12,6 +12,7 @@ export {
 } from './daemon-hooks.ts';
 export {
   createSessionFinder,
+  findPersonaOfSession,
   handOverEnded,
   listPersonaForms,
   type SessionHandover,

@@ -4,13 +4,16 @@ import {
   type Decision,
   type Decisions,
   openDecisions,
+  waitForDecision,
 } from '../../core/inbox/decisions/index.ts';
 import { createGatesForDecisions, createGitCheck, openGates, readGateOwners } from '../../core/inbox/gates/index.ts';
 import { createUnreadCounter, type LocalHive } from '../../core/inbox/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import { every, onDemand, type Service } from '../../core/services/index.ts';
-import { type Database, toStem } from '../../core/state/index.ts';
+import { type Database, type Dirs, toStem } from '../../core/state/index.ts';
+import { locateInbox } from '../hook/index.ts';
 import type { Machine } from '../host/machine.node.ts';
+import type { DecisionsApi } from '../status/index.ts';
 
 /** Work that another process left undone is found within this time. */
 const EVERY_MS = 30_000;
@@ -18,6 +21,8 @@ const GIT_MS = 1000;
 
 interface DecisionsService extends Service {
   readonly decisions: Decisions;
+  /** The same for programs over HTTP, which may name a persona as the board does. */
+  readonly api: DecisionsApi;
   /** Puts the decisions on the board, together with the other numbers that only the local hive has. */
   readonly numbers: LocalNumbersService;
   /** Checks now: another process may have added a decision with an earlier deadline. */
@@ -27,7 +32,7 @@ interface DecisionsService extends Service {
 interface DecisionsServiceOptions {
   readonly db: Database;
   readonly local: LocalHive;
-  readonly state: string;
+  readonly dirs: Pick<Dirs, 'state' | 'config'>;
   /** Returns the id on the board of a persona of the local hive. */
   readonly toPersonaId: (name: string) => PersonaId;
   readonly board: Board;
@@ -37,7 +42,8 @@ interface DecisionsServiceOptions {
  * Runs the decisions in the tray process. It closes them at their deadline, and delivers answers that a crash left undelivered.
  */
 export function createDecisionsService(options: DecisionsServiceOptions, machine: Machine): DecisionsService {
-  const { db, local, state, toPersonaId, board } = options;
+  const { db, local, dirs, toPersonaId, board } = options;
+  const { state, config } = dirs;
   const { disk, random, clock, log } = machine;
   const gates = openGates({
     disk,
@@ -56,6 +62,7 @@ export function createDecisionsService(options: DecisionsServiceOptions, machine
     emit({ id, persona, outcome }) {
       log.info(`decision ${id} of ${persona} is ${outcome.is}`);
       numbers.wake();
+      noteChange();
     },
     clock,
     log,
@@ -64,6 +71,17 @@ export function createDecisionsService(options: DecisionsServiceOptions, machine
     { db, local, decisions, gates: findOpenGates, toPersonaId, board },
     machine,
   );
+
+  const waits = new Set<AbortController>();
+  function noteChange(): void {
+    for (const wait of waits) wait.abort();
+  }
+  async function untilChanged(ms: number, signal: AbortSignal): Promise<void> {
+    const wait = new AbortController();
+    waits.add(wait);
+    await clock.sleep(ms, AbortSignal.any([signal, wait.signal]));
+    waits.delete(wait);
+  }
 
   function findOpenGates(asking: readonly string[]): ReadonlyMap<string, readonly OpenGate[]> {
     const stems = readGateOwners(disk, state);
@@ -82,9 +100,19 @@ export function createDecisionsService(options: DecisionsServiceOptions, machine
     round() {
       numbers.wake();
       decisions.reconcile();
+      noteChange(); // another process may have closed one
     },
   });
-  return { ...checks, decisions, numbers };
+  const api: DecisionsApi = {
+    ...decisions,
+    create(asked) {
+      const decision = decisions.create({ ...asked, persona: locateInbox(asked.persona, config).name });
+      checks.wake(); // it may be the next to expire
+      return decision;
+    },
+    wait: (id, limitMs, signal) => waitForDecision(id, { decisions, clock, limitMs, signal, untilChanged }),
+  };
+  return { ...checks, decisions, api, numbers };
 }
 
 interface LocalNumbersOptions {

@@ -14,6 +14,7 @@ import type { Machine } from '../host/machine.node.ts';
 import { createRestService } from '../host/rest-service.ts';
 import { createDecisionsService } from '../local/decisions-service.ts';
 import { createAutostartService, greet } from '../local/first-start.ts';
+import { createItemsApi } from '../local/items-api.ts';
 import { createPermissions } from '../local/permissions.ts';
 import { createQuietHoursService } from '../local/quiet-hours-service.ts';
 import { resolveOwnerSocketPath } from '../owner-socket.ts';
@@ -110,7 +111,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
   reportPreferences(preferences, board, clock.now());
   const quietHours = createQuietHoursService({ hours: settings.quietHours ?? null, preferences, board, clock });
   const decisions = createDecisionsService(
-    { db, local, state: dirs.state, board, toPersonaId: createLocalIdLookup(ownHive) },
+    { db, local, dirs, board, toPersonaId: createLocalIdLookup(ownHive) },
     machine,
   );
   using upstream = startUpstreamService({ db, local, dirs }, machine);
@@ -179,8 +180,8 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     },
   };
   await using status = await startStatusServer({
-    ...{ board, hive: local, decisions: decisions.decisions, actions, events: outbox, history, clock, log },
-    permissions,
+    ...{ board, hive: local, decisions: decisions.api, actions, events: outbox, history, clock, log },
+    ...{ permissions, items: createItemsApi({ db, local, dirs }, machine) },
     ...{ signals: upstream, keys: upstream.keys, projects: sources.projects, sourceMetrics: sources.metrics },
     page: loadPage(),
     token: instance.token,

@@ -35,6 +35,11 @@ export function answerProblem(reply: FastifyReply, problem: Problem): FastifyRep
   return reply.code(problem.status).type('application/json; charset=utf-8').send(formatProblem(problem));
 }
 
+/** Whether the client has hung up, as far as that is known in this turn. */
+export function isGone({ raw }: FastifyReply): boolean {
+  return raw.destroyed || raw.socket === null || raw.socket.destroyed || raw.socket.readableEnded;
+}
+
 export function answerJson(reply: FastifyReply, value: unknown): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(JSON.stringify(value));
 }

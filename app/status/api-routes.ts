@@ -1,18 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { OpenPermission } from '../../core/board/index.ts';
 import type { PermissionAnswer } from '../../core/hooks/index.ts';
-import { type Decisions, toDecisionJson } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, parseInboxQuery, parsePendingQuery, type UnreadLevels } from '../../core/inbox/index.ts';
 import { type Count, Fault, formatIso } from '../../core/model/index.ts';
 import { answerJson, type ClientBudget, HttpRefusal, requireToken } from './answer.ts';
 import { type EventPages, takeHold } from './event-pages.ts';
-import {
-  EVENTS_QUERY,
-  type PermissionRequest,
-  parseDecisionsQuery,
-  parseEventsQuery,
-  parsePermissionBody,
-} from './queries.ts';
+import { EVENTS_QUERY, type PermissionRequest, parseEventsQuery, parsePermissionBody } from './queries.ts';
 import { type CurrentStatus, matchesEtag } from './stream.ts';
 import type { PermissionWire } from './wire.ts';
 
@@ -123,22 +116,6 @@ export function registerActionRoutes(
       );
     }
     return answerJson(reply, { result: (await action.run(request.body ?? {}, createHoldSignal(reply))) ?? null });
-  });
-}
-
-/** The part of the decisions that their route needs. */
-export type DecisionsApi = Pick<Decisions, 'list'>;
-
-/**
- * Lists the decisions that agents ask of people. `POST /api/v1/actions/decide` answers them. They are message text, so they need
- * the token.
- */
-export function registerDecisionRoutes(app: FastifyInstance, decisions: DecisionsApi): void {
-  app.get('/api/v1/decisions', async (request, reply) => {
-    requireToken(request);
-    const { state = 'open', persona = null, limit = 100 } = parseDecisionsQuery(request.url);
-    const listed = decisions.list({ persona, onlyOpen: state === 'open', limit });
-    return answerJson(reply, { decisions: listed.map(toDecisionJson) });
   });
 }
 

@@ -21,15 +21,16 @@ import {
   REVALIDATE,
   registerActionRoutes,
   registerApiRoutes,
-  registerDecisionRoutes,
   registerHiveRoutes,
   registerPermissionRoutes,
 } from './api-routes.ts';
 import { isOtherUser, type UnreadReaders, watchUnread } from './connections.node.ts';
+import { registerDecisionRoutes } from './decision-routes.ts';
 import { createEventPages, MAX_HOLDS } from './event-pages.ts';
 import type { RequestOrigin } from './front-server.node.ts';
 import { followLoops, type Loops, registerHealthRoutes } from './health-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
+import { registerItemRoutes } from './item-routes.ts';
 import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
 import { registerProjectRoutes } from './project-routes.ts';
 import { parseStreamQuery } from './queries.ts';
@@ -198,7 +199,8 @@ export async function createApp(
   registerHistoryRoutes(app, options.history, clock);
   registerHiveRoutes(app, options.hive, heldAnswers, createHoldSignal);
   registerActionRoutes(app, options.actions, createHoldSignal);
-  registerDecisionRoutes(app, options.decisions);
+  registerItemRoutes(app, options.items, { holds: heldAnswers, clock }, createHoldSignal);
+  registerDecisionRoutes(app, options.decisions, heldAnswers, createHoldSignal);
   registerPermissionRoutes(app, options.permissions, createHoldSignal);
   registerProjectRoutes(app, options.projects);
   registerSignalsRoutes(app, options.signals, options.hive, callers, clock);

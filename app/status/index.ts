@@ -1,6 +1,8 @@
 export { formatFollowCommand } from '../../ui-static/present.ts';
-export type { ActionTable, DecisionsApi, HiveApi, PermissionsApi } from './api-routes.ts';
+export type { ActionTable, HiveApi, PermissionsApi } from './api-routes.ts';
 export { loadPage } from './assets.node.ts';
+export type { DecisionsApi } from './decision-routes.ts';
+export type { ItemsApi } from './item-routes.ts';
 export type { ProjectsApi } from './project-routes.ts';
 export type { PermissionRequest } from './queries.ts';
 export { type StatusServer, startStatusServer } from './server.node.ts';

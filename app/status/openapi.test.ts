@@ -132,6 +132,23 @@ describe('openapi.json', () => {
       body: '{"to":"bo","from":"ada","content":"x"}',
     });
     holds('/api/send', 'post', '200', await sent.json());
+    const posts: readonly (readonly [string, object, string?])[] = [
+      ['/api/send', { to: 'bo', from: 'ada', content: 'x', dedup_key: 'k' }],
+      ['/api/v1/items', { broadcast: true, content: 'x' }],
+      ['/api/v1/items/drain', { persona: 'ada' }],
+      ['/api/v1/decisions', { persona: 'ada', prompt: 'Which?', freeText: true }],
+      ['/api/v1/decisions/{id}/cancel', {}, '/api/v1/decisions/2/cancel'],
+    ];
+    for (const [path, body, url = path] of posts) {
+      const answer = await ask(`http://127.0.0.1:${rig.port}${url}`, { ...send, body: JSON.stringify(body) });
+      holds(path, 'post', '200', await answer.json());
+      const wrong = await ask(`http://127.0.0.1:${rig.port}${url}`, {
+        ...send,
+        body: '{"ttl":true,"wait":"x","by":1}',
+      });
+      assert.equal(wrong.status, 400, path);
+      holds(path, 'post', '400', await wrong.json());
+    }
     const code = new URL(rig.server.createOnceLink(null)).hash.replace('#once=', '');
     const token = await ask(`http://127.0.0.1:${rig.port}/api/v1/token`, { ...send, body: JSON.stringify({ code }) });
     holds('/api/v1/token', 'post', '200', await token.json());
@@ -149,6 +166,7 @@ function ask(url: string, init: RequestInit = {}): Promise<Response> {
 function toExampleUrl(path: string): string {
   if (path === '/api/inbox') return '/api/inbox?persona=ada&mark_read=false';
   if (path === '/v1/signals/pending') return `${path}?address=ada`;
+  if (path === '/api/v1/decisions/{id}') return '/api/v1/decisions/1';
   if (path.startsWith('/api/brainclaw/')) return '/api/brainclaw/bc-lab';
   if (path.startsWith('/api/v1/actions/')) return '/api/v1/actions/echo';
   return path.replace('{id}', 'ada').replace('{name}', 'style.css');

@@ -1,8 +1,11 @@
+import { PUSH_FIELDS } from '../../core/inbox/index.ts';
 import { PROJECT_SOURCES, type SourceName } from '../../core/sources/derived.ts';
 import * as answers from './answer-schemas.ts';
 import { AcceptedWire, DrainWire, PendingWire, RegistrationsWire, StaleWire } from './answer-schemas.ts';
 import type { ActionTable } from './api-routes.ts';
+import { CANCEL_BODY, DECISION_BODY, DECISION_QUERY } from './decision-routes.ts';
 import { HOURS, LIMIT } from './history-routes.ts';
+import { DRAIN_ITEMS_BODY, PUSH_BODY } from './item-routes.ts';
 import {
   DECISIONS_QUERY,
   DRAIN_BODY,
@@ -46,13 +49,17 @@ const text = (type: string) => ({ type, schema: { type: 'string' } });
 const PERSONA = { id: 'The id of a persona, percent-encoded.' };
 const NO_PERSONA = 'no such persona is watched';
 const BAD_BODY = 'the body does not fit';
+const DECISION_ID = { id: 'The number of a decision.' };
+const NO_DECISION = 'there is no such decision';
+const NO_SESSION = 'nobody announced the session, so its persona is unknown';
+const TOO_MANY_HOLDS = 'too many answers are held';
 const OTHER_SCOPE = 'the token is of another scope, or of another persona';
 const BAD_QUERY = 'the query does not fit';
 const NO_HISTORY = 'there is no history now';
 const EVENT_REFUSALS = {
   400: BAD_QUERY,
   410: 'no stored event has this id: send an empty `since`, or none, and continue from `last`',
-  503: 'too many answers are held',
+  503: TOO_MANY_HOLDS,
 };
 
 /** Keyed by method and path, as the router knows them. `:name` stands for the name of each action. */
@@ -207,6 +214,54 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: json(answers.DecisionsAnswer),
     refusals: { 400: BAD_QUERY },
   },
+  'POST /api/v1/decisions': {
+    id: 'createDecision',
+    summary:
+      'Asks a person; not idempotent, so look into `GET /api/v1/decisions` before you repeat a request that broke off',
+    tag: 'actions',
+    token: 'always',
+    body: DECISION_BODY,
+    answer: json(DecisionWire),
+    refusals: { 400: BAD_BODY },
+  },
+  'GET /api/v1/decisions/:id': {
+    id: 'decision',
+    summary: 'One decision, or a wait for its answer',
+    tag: 'actions',
+    token: 'always',
+    path: DECISION_ID,
+    query: DECISION_QUERY,
+    answer: json(DecisionWire),
+    refusals: { 400: BAD_QUERY, 404: NO_DECISION, 503: TOO_MANY_HOLDS },
+  },
+  'POST /api/v1/decisions/:id/cancel': {
+    id: 'cancelDecision',
+    summary: 'Cancels a decision that is open',
+    tag: 'actions',
+    token: 'always',
+    path: DECISION_ID,
+    body: CANCEL_BODY,
+    answer: json(answers.CancelAnswer),
+    refusals: { 400: BAD_BODY, 404: NO_DECISION },
+  },
+  'POST /api/v1/items': {
+    id: 'pushItem',
+    summary: 'Pushes an item to a persona, a session or everybody; the answer comes after it is stored on disk',
+    tag: 'local hive',
+    token: 'always',
+    body: PUSH_BODY,
+    answer: json(answers.PushedAnswer),
+    refusals: { 400: BAD_BODY, 404: NO_SESSION, 413: 'the body is too large', 507: 'the disk is full' },
+  },
+  'POST /api/v1/items/drain': {
+    id: 'drainItems',
+    summary: 'Leases the pending items of a persona for 30 seconds; `ack` in the next request marks them as delivered',
+    tag: 'local hive',
+    token: 'always',
+    body: DRAIN_ITEMS_BODY,
+    answer: json(answers.DrainedItemsAnswer),
+    refusals: { 400: BAD_BODY, 404: NO_SESSION, 503: TOO_MANY_HOLDS },
+  },
   'GET /api/v1/permissions': {
     id: 'permissions',
     summary: 'Permission prompts of agents; the action `permit` answers one',
@@ -315,6 +370,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
         from: { type: 'string' },
         content: { type: 'string' },
         urgent: { type: 'boolean', default: false },
+        type: { ...PUSH_FIELDS.type, description: 'the type of the item; mail is the default' },
+        priority: PUSH_FIELDS.priority,
+        ttl: PUSH_FIELDS.ttl,
+        dedup_key: PUSH_FIELDS.dedup_key,
+        session: { ...PUSH_FIELDS.session, description: 'only for that session' },
       },
       required: ['to', 'from', 'content'],
     },

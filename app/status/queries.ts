@@ -123,6 +123,14 @@ export const SIGNAL_BODY = {
   additionalProperties: false,
 } as const;
 
+/** Checks the query of this URL. Numbers are given as text. @throws Refusal 400 */
+export const parseQuery = <const S extends object>(url: string, schema: S): XStatic<S> =>
+  query.checked('query', parseParams(url), schema);
+
+/** Checks a body. @throws Refusal 400 */
+export const parseBody = <const S extends object>(body: unknown, schema: S): XStatic<S> =>
+  json.checked('body', body, schema);
+
 /** @throws Refusal 400 when the query of this URL does not fit. A key that is unknown or given twice does not fit. */
 export const parseEventsQuery = (url: string): EventsQuery => query.checked('query', parseParams(url), EVENTS_QUERY);
 

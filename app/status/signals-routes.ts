@@ -9,7 +9,7 @@ import type {
 } from '../../core/inbox/signals/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
-import { answerJson, createTokenRefusal, createUnauthorizedRefusal, HttpRefusal } from './answer.ts';
+import { answerJson, createTokenRefusal, createUnauthorizedRefusal, HttpRefusal, isGone } from './answer.ts';
 import { parseDrainBody, parseSignalBody, parseSignalsQuery } from './queries.ts';
 import type { Caller, Callers } from './session.ts';
 
@@ -112,10 +112,6 @@ function resolveAddress(caller: Caller, requestedAddress: string | undefined): s
 
 function createForbiddenRefusal(message: string, neededToken: string): HttpRefusal {
   return new HttpRefusal(403, 'wrong-scope', message, `use ${neededToken}`);
-}
-
-function isGone({ raw }: FastifyReply): boolean {
-  return raw.destroyed || raw.socket === null || raw.socket.destroyed || raw.socket.readableEnded;
 }
 
 /**

@@ -2,7 +2,9 @@ import type { Board } from '../../core/board/index.ts';
 import type { HistoryReader } from '../../core/history/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
-import type { ActionTable, DecisionsApi, HiveApi, PermissionsApi } from './api-routes.ts';
+import type { ActionTable, HiveApi, PermissionsApi } from './api-routes.ts';
+import type { DecisionsApi } from './decision-routes.ts';
+import type { ItemsApi } from './item-routes.ts';
 import type { Metric } from './metrics.ts';
 import type { ProjectsApi } from './project-routes.ts';
 import type { DaemonKeys } from './session.ts';
@@ -14,6 +16,7 @@ export interface StatusOptions {
   readonly board: Board;
   readonly hive: HiveApi;
   readonly actions: ActionTable;
+  readonly items: ItemsApi;
   readonly decisions: DecisionsApi;
   readonly permissions: PermissionsApi;
   readonly events: EventLog;

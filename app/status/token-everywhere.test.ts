@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { asks } from '../../test/kit/decisions.ts';
 import { raw, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 
 /** What answers without the token all the same, since it tells nothing that is watched. */
@@ -13,6 +14,9 @@ const BODIES: Readonly<Record<string, string>> = {
   '/api/v1/token': '{"code":"none"}',
   '/v1/signals': '{"to":"zoe","from":"bo","body":"x"}',
   '/v1/signals/pending/drain': '{"address":"zoe"}',
+  '/api/v1/items': '{"to":"zoe","content":"x"}',
+  '/api/v1/items/drain': '{"persona":"zoe"}',
+  '/api/v1/decisions': '{"persona":"zoe","prompt":"Which?","freeText":true}',
 };
 const SERVED: Readonly<Record<string, number>> = { 'POST /api/v1/token': 403, 'POST /v1/signals': 202 };
 /** What the owner gets: a code that is none is refused to everybody. */
@@ -27,6 +31,7 @@ before(async () => {
   rig.poll('zoe', 2, 1);
   await rig.mail('zoe', 1);
   await rig.hive.send({ to: 'zoe', from: 'bo', content: 'SECRET-TEXT', urgent: false });
+  rig.decisions.create(asks());
 });
 after(() => rig[Symbol.asyncDispose]());
 
@@ -36,6 +41,8 @@ function requests(): { readonly route: string; readonly bytes: (host: string, ..
     '/api/brainclaw/:id': '/api/brainclaw/bc-lab',
     '/api/inbox': '/api/inbox?persona=zoe&mark_read=false',
     '/api/v1/actions/:name': '/api/v1/actions/echo',
+    '/api/v1/decisions/:id': '/api/v1/decisions/1',
+    '/api/v1/decisions/:id/cancel': '/api/v1/decisions/1/cancel',
     '/api/v1/personas/:id': '/api/v1/personas/zoe',
     '/api/v1/personas/:id/events': '/api/v1/personas/zoe/events',
     '/api/v1/personas/:id/history': '/api/v1/personas/zoe/history',
@@ -151,10 +158,11 @@ test('without tokenEverywhere only message text, sending, actions and signals as
   await using open = await statusRig();
   open.join('zoe');
   open.poll('zoe', 0);
+  open.decisions.create(asks());
   const closed = open.server.routes.filter((route) =>
-    /\/api\/(inbox|send|v1\/actions|v1\/decisions|v1\/permissions)|^\w+ \/v1\//.test(route),
+    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/permissions)|^\w+ \/v1\//.test(route),
   );
-  assert.equal(closed.length, 15);
+  assert.equal(closed.length, 21);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);

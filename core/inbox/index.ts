@@ -30,7 +30,8 @@ export {
   openLocalHive,
   type SendResult,
 } from './local-hive.ts';
-export { MAX_CONTENT, MAX_NAME, type NewMessage, parseNewMessage } from './new-item.ts';
+export { MAX_CONTENT, MAX_KEY, MAX_NAME, type NewMessage, parseName, parseNewMessage } from './new-item.ts';
+export { findAddressee, PUSH_FIELDS, parsePush, toItemJson, toPushedJson } from './push.ts';
 export {
   createUndeliveredCheck,
   createUnreadCounter,

@@ -3,7 +3,7 @@ import { Fault, type Instant } from '../model/index.ts';
 import { ITEM_TYPES, type NewItem, OWN_KEYS, parsePriority, parseTtl, parseType } from './item.ts';
 
 /** Longest session id or dedup key, in characters. */
-const MAX_KEY = 500;
+export const MAX_KEY = 500;
 
 /**
  * Checks an item that somebody pushes, and rounds times to whole milliseconds. A lone surrogate in the text becomes U+FFFD.
@@ -96,7 +96,7 @@ function parseContent(value: unknown): string {
 }
 
 /** Parses the name of a persona or producer. @throws Fault `usage` */
-function parseName(field: 'to' | 'from' | 'source', value: unknown): string {
+export function parseName(field: 'to' | 'from' | 'source' | 'persona', value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '') throw createUsageFault(`"${field}" must be a name`, value);
   if (/[\p{Cc}\u2028\u2029]/u.test(value) || !value.isWellFormed())
     throw createUsageFault(`"${field}" must not contain control characters`, value);

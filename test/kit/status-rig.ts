@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createItemsApi } from '../../app/local/items-api.ts';
 import { createPermissions, type Permissions } from '../../app/local/permissions.ts';
 import {
   type ActionTable,
@@ -13,7 +14,7 @@ import {
 import { type Board, createBoard, type Fact } from '../../core/board/index.ts';
 import { type MailEvent, toMailEventId } from '../../core/events/index.ts';
 import { openHistory } from '../../core/history/index.ts';
-import { type Decisions, openDecisions } from '../../core/inbox/decisions/index.ts';
+import { type Decisions, openDecisions, waitForDecision } from '../../core/inbox/decisions/index.ts';
 import { type LocalHive, openLocalHive } from '../../core/inbox/index.ts';
 import { createRegistrations, openSignals, type Registrations } from '../../core/inbox/signals/index.ts';
 import { AGENT_STATE_NOT_REPORTED, exactly, Fault } from '../../core/model/index.ts';
@@ -109,7 +110,14 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     board,
     hive,
     actions: ACTIONS,
-    decisions,
+    items: createItemsApi(
+      { db, local: hive, dirs: { state: dir, config: join(dir, 'config') } },
+      { disk, clock: over.clock ?? realClock, random: realRandom, log: silentLog },
+    ),
+    decisions: {
+      ...decisions,
+      wait: (id, limitMs, signal) => waitForDecision(id, { decisions, clock: realClock, limitMs, signal }),
+    },
     permissions,
     projects: () => [labProject()],
     signals: { signals, registrations },

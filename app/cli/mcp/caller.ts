@@ -1,8 +1,9 @@
 import type { Io } from '../../../core/command/index.ts';
 import { displayName } from '../../../core/format/index.ts';
 import { type Database, findOwnDirs } from '../../../core/state/index.ts';
-import { locateInbox } from '../../hook/index.ts';
-import { findPersonaOfSession, getProcessPersona, identifyCaller, listLiveSessions } from '../caller-persona.ts';
+import { findPersonaOfSession, locateInbox } from '../../hook/index.ts';
+import { openSessionStore } from '../../open/index.ts';
+import { getProcessPersona, identifyCaller, listLiveSessions } from '../caller-persona.ts';
 import { findThread, isInCodexServer, removeForeign } from '../codex.node.ts';
 import { getSurroundings } from '../session-surroundings.node.ts';
 import { refuse } from './arguments.ts';
@@ -32,7 +33,7 @@ export function findMcpCaller(io: Io, db: Database, thread: string | null): McpC
   const id = thread ?? (env.CLAUDE_CODE_SESSION_ID || findThread(env));
   const stated = getProcessPersona(env);
   if (stated !== null) return toCaller(stated, env.HIVEBAR_SESSION || id);
-  const announced = id === null ? null : findPersonaOfSession(db, id, config);
+  const announced = id === null ? null : findPersonaOfSession(openSessionStore(db), id, config);
   if (announced !== null) return toCaller(announced, findCurrentSession(announced, id));
   const { cwd } = getSurroundings();
   const folder = { ...env, CODEX_THREAD_ID: undefined };

@@ -186,7 +186,7 @@ export const LIMITS = {
 /** The defaults. */
 export const PRESET = { mostIterations: 3, forMs: 86_400_000 } as const;
 
-const OPTION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+export const OPTION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 // Control characters, and the two separators that a line reader takes for a line's end.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;

@@ -341,11 +341,16 @@ interface DecisionWaitOptions {
   /** In milliseconds; null: as long as the decision is open. */
   readonly limitMs: number | null;
   readonly signal: AbortSignal;
+  /**
+   * Resolves when a decision may have changed, after `ms`, or when the signal aborts. Without it the database is read every
+   * `POLL_MS`.
+   */
+  readonly untilChanged?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Waits until any process closes a decision. Meanwhile its persona is marked as waiting. */
 export async function waitForDecision(id: number, options: DecisionWaitOptions): Promise<DecisionWaitResult> {
-  const { decisions, clock, limitMs, signal } = options;
+  const { decisions, clock, limitMs, signal, untilChanged } = options;
   const from = clock.monotonic();
   let marked: DecisionWait | null = null;
   let markedAt = from;
@@ -366,9 +371,10 @@ export async function waitForDecision(id: number, options: DecisionWaitOptions):
         markedAt = now;
       }
       if (signal.aborted) return { is: 'stopped', decision };
-      const left = limitMs === null ? POLL_MS : limitMs - (now - from);
+      const left = limitMs === null ? Number.POSITIVE_INFINITY : limitMs - (now - from);
       if (left <= 0) return { is: 'limit', decision };
-      await clock.sleep(Math.min(POLL_MS, left), signal);
+      if (untilChanged === undefined) await clock.sleep(Math.min(POLL_MS, left), signal);
+      else await untilChanged(Math.min(RENEW_WAIT_MS, left), signal);
     }
   } finally {
     marked?.end();

@@ -1,6 +1,7 @@
 import { Fault } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Item, Items, Lease, Priority } from '../item.ts';
+import { MOST_COUNTED } from '../query.ts';
 import { render } from './render.ts';
 
 /** Beyond this number only items of priority 0 are added to a drain: contract 3.7. */
@@ -30,6 +31,8 @@ export interface DrainRequest {
   readonly upTo: Priority;
   /** Beyond this number only items of priority 0 are added; default `MOST_ITEMS`. */
   readonly most?: number;
+  /** Items that would make their JSON much longer than this stay pending, but there is at least one; default: no limit. */
+  readonly mostChars?: number;
 }
 
 /** Items leased to this caller for `LEASE_MS`, until it says which were shown. If the caller dies, the next one gets them. */
@@ -59,7 +62,7 @@ export interface DrainText extends Omit<DrainLease, 'commit'> {
  */
 export function lend(
   { items, takeOver, log }: DrainNeeds,
-  { persona, session, upTo, most = MOST_ITEMS }: DrainRequest,
+  { persona, session, upTo, most = MOST_ITEMS, mostChars }: DrainRequest,
 ): DrainLease | null {
   try {
     takeOver?.(persona, session);
@@ -69,7 +72,31 @@ export function lend(
     log.warn(`queued items wait for the next drain: ${formatError(error)}`);
   }
   const lease = items.lease({ persona, session, upTo, most, forMs: LEASE_MS });
-  return lease.items.length === 0 ? null : createDrainLease(items, lease, log);
+  return lease.items.length === 0
+    ? null
+    : createDrainLease(items, mostChars === undefined ? lease : shorten(items, lease, mostChars), log);
+}
+
+/** Gives back what does not fit. @throws Fault `database` or `no-space` */
+function shorten(items: Items, lease: Lease, mostChars: number): Lease {
+  const fitting = selectFitting(lease.items, mostChars);
+  if (fitting.length === lease.items.length) return lease;
+  const rest = lease.items.slice(fitting.length);
+  items.release({ ...lease, items: rest });
+  return { ...lease, items: fitting, left: Math.min(lease.left + rest.length, MOST_COUNTED) };
+}
+
+/** About how long the JSON of an item is without its text. */
+const FIELDS_CHARS = 300;
+
+/** Returns the first items whose JSON has about `mostChars` characters, and at least one. */
+export function selectFitting(items: readonly Item[], mostChars: number): readonly Item[] {
+  let room = mostChars;
+  const end = items.findIndex(({ content }, i) => {
+    room -= content.length + FIELDS_CHARS;
+    return room < 0 && i > 0;
+  });
+  return end < 0 ? items : items.slice(0, end);
 }
 
 /**

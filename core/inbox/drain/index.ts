@@ -4,7 +4,10 @@ export {
   type DrainRequest,
   type DrainText,
   drain,
+  LEASE_MS,
   lend,
+  MOST_ITEMS,
+  selectFitting,
   type TakeOver,
 } from './drain.ts';
 export {

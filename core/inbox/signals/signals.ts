@@ -1,7 +1,7 @@
 import { formatIso, type Instant } from '../../model/index.ts';
 import type { Clock, Log } from '../../ports/index.ts';
 import type { Database } from '../../state/index.ts';
-import { type DrainLease, lend } from '../drain/index.ts';
+import { type DrainLease, lend, selectFitting } from '../drain/index.ts';
 import type { Item } from '../item.ts';
 import type { LocalHive } from '../local-hive.ts';
 
@@ -58,7 +58,7 @@ interface SignalsOptions {
   readonly log: Log;
 }
 
-/** The most characters of the texts of one drain, unless it is a single item. */
+/** The most characters of one drain, unless it is a single item. */
 const ROOM = 1024 * 1024;
 
 /** The last known state of an address with listeners. */
@@ -125,7 +125,7 @@ export function openSignals({ db, local, clock, log }: SignalsOptions): Signals 
         { persona: address, session, upTo: 4, most },
       );
       if (lent === null) return { rev, items: [], remaining: count, commit: () => {}, release: () => {} };
-      const items = selectFitting(lent.items.slice(0, most)); // items of priority 0 are leased beyond `most`
+      const items = selectFitting(lent.items.slice(0, most), ROOM); // items of priority 0 are leased beyond `most`
       const remaining = Math.max(0, count - items.filter((item) => item.session === null).length);
       return { rev, items, remaining, commit: () => lent.commit(items), release: lent.release };
     },
@@ -150,15 +150,6 @@ export function openSignals({ db, local, clock, log }: SignalsOptions): Signals 
       addressStates.clear();
     },
   };
-}
-
-function selectFitting(items: readonly Item[]): readonly Item[] {
-  let room = ROOM;
-  const end = items.findIndex(({ content }, i) => {
-    room -= content.length;
-    return room < 0 && i > 0;
-  });
-  return end < 0 ? items : items.slice(0, end);
 }
 
 /** The most pending signals that are counted, which bounds the cost of a peek. */
