@@ -76,9 +76,11 @@ test('the real Claude Code with the plugin: mail with a prompt, a wake when idle
   await isIdle('one');
   assert.match(await status(), INSTALLED);
   assert.match(await claude('mcp', 'list'), /^plugin:hivebar:hivebar: .*Connected$/m);
+  const listStarts = logNode(home.at('hook', 'hivebar-hook'), home.at('starts'));
   await terminals.say('one', 'List my mail');
   await isShown('one', '"unread":0');
   await isIdle('one');
+  assert.doesNotMatch(listStarts(), /PreToolUse|PostToolUse/, 'a quiet hook starts nothing, though nobody named ada');
   await leave('one');
 
   // With the hooks of `hook install` as well, and the status line of the guide.
@@ -122,6 +124,13 @@ test('the real Claude Code with the plugin: mail with a prompt, a wake when idle
   await claude('plugin', 'disable', 'hivebar@hivebar');
   assert.match(await status(), /^Claude Code {2}installed (?!.*plugin)/);
 });
+
+/** Has the script of the hooks start a Node that says so in a file. */
+function logNode(script: string, log: string): () => string {
+  writeFileSync(`${log}.sh`, `#!/bin/sh\necho "$*" >>'${log}'\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
+  writeFileSync(script, readFileSync(script, 'utf8').replace(/^node=.*$/m, `node='${log}.sh'`));
+  return () => (existsSync(log) ? readFileSync(log, 'utf8') : '');
+}
 
 test('the real Claude Code with the plugin and without Hivebar: a session as any other, and the server says what is missing', async (t) => {
   const client = realClient('claude');
