@@ -34,6 +34,7 @@ export function createRealMachine(log: Log): Machine {
     onPoke,
     started: compileAtOnce,
     atRest: clearHeap,
+    tidy: tidyMemory,
     inBurst: letYoungSpaceGrow,
     inStorm: limitYoungSpace,
   };
@@ -80,6 +81,8 @@ function compileAtOnce(): void {
 
 /** When the space for new objects is larger than this, a collection (some 60 ms) is worth its time. */
 const GROWN_BYTES = 4 * 1024 * 1024;
+/** When the process is larger than after the last collection by this, so is the next one. */
+const TIDY_BYTES = 4 * 1024 * 1024;
 
 /** From 1 MiB it grows to 32 at once. A second time would be to 128, which no storm needs. */
 function setYoungGrowth(mayGrow: boolean): void {
@@ -106,23 +109,37 @@ function limitYoungSpace(): void {
   isLimited = true;
 }
 
-let gc: ((how: { type: 'major'; flavor: 'last-resort' }) => void) | null = null;
+type GarbageCollector = (how: { type: 'major'; flavor: 'last-resort' }) => void;
+
+let gc: GarbageCollector | null = null;
 
 /** Collects the garbage that the start or a storm left, and gives the memory back. Costs nothing when there is none. */
 function clearHeap(): void {
   const isFirst = gc === null;
   if (gc === null) {
     setFlagsFromString('--expose-gc');
-    gc = runInNewContext('gc') as NonNullable<typeof gc>;
+    gc = runInNewContext('gc') as GarbageCollector;
   }
   // V8 adds up what survives, so a day of single messages would make the space grow as a storm does.
   setYoungGrowth(false);
   isAtRest = true;
   isLimited = false;
-  if (!isFirst && !hasGrown()) return;
+  if (isFirst || hasGrown()) collect(gc);
+}
+
+/** The resident memory after the last collection that gave memory back. */
+let collectedRss = Number.POSITIVE_INFINITY;
+
+/** Gives back what grew slowly: garbage among the old objects, and what the C library keeps. Costs nothing when that is little. */
+function tidyMemory(): void {
+  if (gc !== null && process.memoryUsage.rss() >= collectedRss + TIDY_BYTES) collect(gc);
+}
+
+function collect(gc: GarbageCollector): void {
   // Only a last-resort collection gives pages back to the system.
   gc({ type: 'major', flavor: 'last-resort' });
   trim();
+  collectedRss = process.memoryUsage.rss();
 }
 
 let mallocTrim: ((pad: number) => number) | null = null;
@@ -147,6 +164,8 @@ export interface Machine {
    * more is needed until the next burst.
    */
   atRest(): void;
+  /** Called at rest, a few times an hour: memory that grew slowly can be given back. */
+  tidy(): void;
   /** Called when many events come at once after a rest: more memory saves time. */
   inBurst(): void;
   /** Called in a storm now and then: memory need not grow further. */

@@ -6,16 +6,22 @@ import { fakeClock } from '../../test/kit/fake-clock.ts';
 import type { Machine } from './machine.node.ts';
 import { createRestService, createWorkMeter } from './rest-service.ts';
 
-test('memory is given back a second after the start and after many polls, once in ten minutes at most', async () => {
+test('memory is given back a second after the last event, and what grew slowly once in five minutes at most', async () => {
   const clock = fakeClock();
   const board = createBoard();
-  let rests = 0;
-  const rest = (): void => {
-    rests += 1;
+  const calls: string[] = [];
+  const note = (call: string) => () => void calls.push(call);
+  const since = (): readonly string[] => calls.splice(0);
+  let deliver = (): void => {};
+  const outbox = {
+    onDelivered: (listener: () => void) => {
+      deliver = listener;
+      return { [Symbol.dispose]: () => {} };
+    },
   };
-  const outbox = { onDelivered: () => ({ [Symbol.dispose]: () => {} }) };
   const stop = new AbortController();
-  const over = createRestService({ outbox, board, work: { rest } }, { clock } as unknown as Machine).run(stop.signal);
+  const machine = { clock, tidy: note('tidy') } as unknown as Machine;
+  const over = createRestService({ outbox, board, work: { rest: note('rest') } }, machine).run(stop.signal);
   const countSoMany = (count: number): void => {
     const counts = Array.from({ length: count }, (_, i) => ({
       persona: `p${i}`,
@@ -25,24 +31,35 @@ test('memory is given back a second after the start and after many polls, once i
     board.put({ is: 'counted', at: clock.now(), counts });
   };
   await clock.advance(1000);
-  assert.equal(rests, 1);
+  assert.deepEqual(since(), ['rest']);
+  await clock.advance(1000);
+  assert.deepEqual(since(), ['rest', 'tidy'], 'the start is over');
   countSoMany(100);
-  await clock.advance(60_000);
-  assert.equal(rests, 1, 'few leave little behind');
+  await clock.advance(600_000);
+  assert.deepEqual(since(), [], 'few polls leave little behind');
   countSoMany(1000);
-  await clock.advance(999);
-  assert.equal(rests, 1);
-  await clock.advance(1);
-  assert.equal(rests, 2);
+  await clock.advance(1000);
+  assert.deepEqual(since(), ['rest', 'tidy']);
   for (let second = 0; second < 40; second += 1) {
     countSoMany(1000);
     await clock.advance(1000);
   }
-  assert.equal(rests, 2, 'who is polled every second is not cleared away every second');
-  await clock.advance(560_000);
-  countSoMany(1000);
+  assert.deepEqual(since(), [], 'who is polled every second is not cleared away every second');
+  await clock.advance(250_000);
+  for (let n = 0; n < 20; n += 1) {
+    deliver();
+    await clock.advance(900);
+  }
+  assert.deepEqual(since(), [], 'nothing is cleared away while events come');
+  await clock.advance(2000);
+  assert.deepEqual(since(), ['rest', 'rest', 'tidy']);
+  deliver();
   await clock.advance(1000);
-  assert.equal(rests, 3);
+  assert.deepEqual(since(), ['rest']);
+  await clock.advance(299_000);
+  assert.deepEqual(since(), ['rest', 'tidy'], 'a single event leaves something behind too');
+  await clock.advance(3_600_000);
+  assert.deepEqual(since(), [], 'and then nothing wakes it');
   stop.abort();
   await over;
 });

@@ -13,9 +13,11 @@ interface RestNeeds {
 const REST_AFTER_MS = 1000;
 /** Polls and counts of this many personas leave as much garbage as a storm of events. */
 const CROWD = 1000;
-/** What polls leave is cleared away at most this often. To do it each minute would cost more than the polls of 5,000 personas. */
-const CROWD_EVERY_MS = 600_000;
-
+/**
+ * What single events and polls leave is cleared away at most this often. To do it each minute would cost more than the polls of
+ * 5,000 personas.
+ */
+const TIDY_EVERY_MS = 300_000;
 /** So many events without a rest between them are a burst. */
 const BURST = 20;
 
@@ -51,33 +53,44 @@ export function createWorkMeter({ inBurst, inStorm, atRest }: Machine): WorkMete
   };
 }
 
-/** Gives back the memory that a storm of events took, or many polls, once they are over. */
-export function createRestService({ outbox, board, work }: RestNeeds, { clock }: Machine): Service {
+/** Gives back the memory that a storm of events took once it is over, and now and then what single events and many polls left. */
+export function createRestService({ outbox, board, work }: RestNeeds, { clock, tidy }: Machine): Service {
   return {
     name: 'memory',
     async run(signal) {
-      let timer = clock.after(REST_AFTER_MS, () => work.rest());
-      let crowdTimer: Disposable | null = null;
+      let restTimer: Disposable | null = null;
+      let tidyTimer: Disposable | null = null;
       let polled = 0;
-      let againAt = Number.NEGATIVE_INFINITY;
-      using _events = outbox.onDelivered(() => {
-        timer[Symbol.dispose]();
-        timer = clock.after(REST_AFTER_MS, () => work.rest());
-      });
+      let tidyAt = Number.NEGATIVE_INFINITY;
+      const tidyLater = (): void => {
+        tidyTimer ??= clock.after(Math.max(REST_AFTER_MS, tidyAt - clock.monotonic()), () => {
+          tidyTimer = null;
+          if (restTimer !== null) return; // the rest that follows comes back here
+          tidyAt = clock.monotonic() + TIDY_EVERY_MS;
+          work.rest();
+          tidy();
+        });
+      };
+      const restLater = (): void => {
+        restTimer?.[Symbol.dispose]();
+        restTimer = clock.after(REST_AFTER_MS, () => {
+          restTimer = null;
+          work.rest();
+          tidyLater();
+        });
+      };
+      restLater();
+      using _events = outbox.onDelivered(restLater);
       using _facts = board.facts((fact) => {
         if (fact.is === 'polled') polled += 1;
         else if (fact.is === 'counted') polled += fact.counts.length;
-        if (polled < CROWD || crowdTimer !== null || clock.monotonic() < againAt) return;
+        if (polled < CROWD) return;
         polled = 0;
-        againAt = clock.monotonic() + CROWD_EVERY_MS;
-        crowdTimer = clock.after(REST_AFTER_MS, () => {
-          crowdTimer = null;
-          work.rest();
-        });
+        tidyLater();
       });
       await untilAborted(signal);
-      timer[Symbol.dispose]();
-      (crowdTimer as Disposable | null)?.[Symbol.dispose]();
+      (restTimer as Disposable | null)?.[Symbol.dispose]();
+      (tidyTimer as Disposable | null)?.[Symbol.dispose]();
     },
   };
 }

@@ -6,6 +6,7 @@ export function fakeMachine(own: Pick<Machine, 'clock' | 'disk' | 'log' | 'stop'
   return {
     started: () => {},
     atRest: () => {},
+    tidy: () => {},
     inBurst: () => {},
     inStorm: () => {},
     env: {},
