@@ -14,8 +14,8 @@ test('memory is given back a second after the last event, and what grew slowly o
   const since = (): readonly string[] => calls.splice(0);
   let deliver = (): void => {};
   const outbox = {
-    onDelivered: (listener: () => void) => {
-      deliver = listener;
+    onDelivered: (listener: (rows: readonly never[]) => void) => {
+      deliver = () => listener([]);
       return { [Symbol.dispose]: () => {} };
     },
   };
