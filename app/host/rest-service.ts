@@ -25,7 +25,8 @@ const BURST = 20;
 export interface WorkMeter {
   /** Work for so many personas, that of the start too. With every thousand it limits the memory that they take. */
   countWork(count: number): void;
-  countEvent(): void;
+  /** A batch for the event files. One without events only saves the state of a persona, and no rest follows it. */
+  countBatch(events: number): void;
   /** Gives back what a burst took. */
   rest(): void;
 }
@@ -41,9 +42,10 @@ export function createWorkMeter({ inBurst, inStorm, atRest }: Machine): WorkMete
   };
   return {
     countWork,
-    countEvent() {
-      events += 1;
-      if (events === BURST) inBurst();
+    countBatch(count) {
+      const before = events;
+      events += count;
+      if (before < BURST && events >= BURST) inBurst();
       countWork(1);
     },
     rest() {

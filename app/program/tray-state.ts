@@ -104,7 +104,7 @@ export function openTrayState(state: string, settings: Settings, mode: StoreMode
       directory: eventsDirectory,
       journal: join(state, JOURNAL),
       retentionNow: retention.now,
-      onTake: work.countEvent,
+      onTake: work.countBatch,
       rotation: { maxBytes: settings.eventsMaxBytes, keep: settings.eventsKeep },
       onBehind: (persona, fault) => {
         if (fault === null) log.info(`${persona}: its event file is up to date again`);

@@ -36,8 +36,8 @@ export interface OutboxOptions {
   readonly journal: string;
   /** Called with a fault when the event file of a persona lacks events, and with null when it has them all. No event is lost. */
   readonly onBehind: (persona: PersonaId, fault: Fault | null) => void;
-  /** Called with each batch that a sink takes, before it is committed. */
-  readonly onTake?: () => void;
+  /** Called with the number of events of each batch that a sink takes, before it is committed. Zero: only the state is saved. */
+  readonly onTake?: (events: number) => void;
   readonly rotation?: Rotation;
   readonly retention?: Retention;
   /** Returns the time that decides the age of a row; absent: the wall clock. */
@@ -225,7 +225,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
   function take(persona: PersonaId, stem: string, events: readonly Event[], saved: Saved): Promise<Ack> {
     try {
       publisher.adopt(persona, stem);
-      onTake?.();
+      onTake?.(events.length);
       if (closed) throw new Fault('internal', 'the outbox is closed', { is: 'machine', key: 'database' });
       stamp ??= createStamper(clocks.read());
       const formatStamped = stamp;
