@@ -29,7 +29,7 @@ export interface KilledAgentResult {
   readonly wokenForNothing: number;
 }
 
-/** After the last message an agent that is not woken for it counts as one that missed it. */
+/** After the last message an agent that is shown nothing for so long counts as one that missed the rest. */
 const MOST_IDLE_MS = 60_000;
 /** An idle agent that nobody wakes is killed now and then as well. */
 const PAUSE_MS = 3000;
@@ -115,11 +115,11 @@ export async function runKilledAgent({ messages, random, burst }: KilledAgentOpt
 
   const isWhole = (): boolean => sent.length === messages && sent.every((id) => shown.has(id));
   let waiter = await begin();
+  let seen = shown.size;
   for (let last = performance.now(); !isWhole() && performance.now() - last < MOST_IDLE_MS; ) {
-    if (sent.length < messages) {
-      push();
-      last = performance.now();
-    }
+    if (sent.length < messages) push();
+    if (sent.length < messages || shown.size > seen) last = performance.now();
+    seen = shown.size;
     const ended = waiter.exitCode !== null || waiter.signalCode !== null ? null : once(waiter, 'exit');
     await Promise.race([ended, sleep(random() < 0.3 ? random() * 100 : PAUSE_MS)]);
     const isWoken = waiter.exitCode === 2;
