@@ -1,5 +1,5 @@
 import { realClock, silentLog } from '../../core/ports/index.ts';
-import { createClaudeSource } from '../../core/sources/claude/index.ts';
+import { createClaudeSource } from '../../core/sources/claude/source.ts';
 import type { ReadProcess } from '../../core/sources/claude/read/index.ts';
 import { readProcess } from '../../core/sources/claude/read/index.ts';
 import type { Source } from '../../core/sources/index.ts';
