@@ -1,7 +1,7 @@
 import { realClock, silentLog } from '../../core/ports/index.ts';
-import { createClaudeSource } from '../../core/sources/claude/source.ts';
 import type { ReadProcess } from '../../core/sources/claude/read/index.ts';
 import { readProcess } from '../../core/sources/claude/read/index.ts';
+import { createClaudeSource } from '../../core/sources/claude/source.ts';
 import type { Source } from '../../core/sources/index.ts';
 import { createRealDisk } from '../../core/state/index.ts';
 import { createDelivered, type SinkRecord, watchPersona } from '../conformance/watch-source.ts';
