@@ -1,6 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { Client, type Notification } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type ElicitRequestFormParams,
+  type ElicitResult,
+  type Notification,
+} from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { programEntry } from './program.ts';
 import type { TrayHome } from './tray-process.ts';
@@ -37,12 +42,14 @@ export interface McpClientOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
   readonly cwd?: string;
+  /** The person at the client, who is shown a form. Left out: the client offers none. */
+  readonly person?: (form: ElicitRequestFormParams, signal: AbortSignal) => Promise<ElicitResult>;
 }
 
 const WITHIN_MS = 60_000;
 
 export async function connectMcp(home: TrayHome, options: McpClientOptions = {}): Promise<McpClient> {
-  const { era = '2025-11-25', env = {}, args = [], cwd = home.home } = options;
+  const { era = '2025-11-25', env = {}, args = [], cwd = home.home, person } = options;
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [programEntry('hivebar'), 'mcp', ...args],
@@ -55,7 +62,12 @@ export async function connectMcp(home: TrayHome, options: McpClientOptions = {})
     stderr += chunk.toString('utf8');
   });
   const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
-  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  const capabilities = person === undefined ? {} : { elicitation: { form: {} } };
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities });
+  if (person !== undefined)
+    client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq: { signal } }) =>
+      person(params as ElicitRequestFormParams, signal),
+    );
   const notifications: Notification[] = [];
   client.fallbackNotificationHandler = async (notification) => void notifications.push(notification);
   client.setNotificationHandler('notifications/resources/updated', (notification) => {

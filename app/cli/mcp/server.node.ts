@@ -1,4 +1,13 @@
-import type { Server, ServerCapabilities, ServerContext, Tool, Transport } from '@modelcontextprotocol/server';
+import { randomBytes } from 'node:crypto';
+import type {
+  ClientCapabilities,
+  ElicitRequestFormParams,
+  Server,
+  ServerCapabilities,
+  ServerContext,
+  Tool,
+  Transport,
+} from '@modelcontextprotocol/server';
 import type { Io } from '../../../core/command/index.ts';
 import { displayJson } from '../../../core/format/index.ts';
 import { Fault } from '../../../core/model/index.ts';
@@ -10,7 +19,7 @@ import { parseToolArguments } from './arguments.ts';
 import { callTool } from './calls.ts';
 import { createChannelBell } from './channel.ts';
 import { createInboxFollower, readInboxResource, readStatusResource } from './resources.ts';
-import { createMcpLog, type ResultDelivery } from './tool-call.ts';
+import { type ClientForms, createMcpLog, type FormAnswer, type ResultDelivery } from './tool-call.ts';
 import { formatInboxUri, INBOX_TEMPLATE, PROMPT, PROMPT_TEXT, parseInboxUri, STATUS_RESOURCE, TOOLS } from './tools.ts';
 import { createWire } from './wire.node.ts';
 
@@ -27,12 +36,12 @@ const LISTS = { ttlMs: 3_600_000, cacheScope: 'private' } as const;
  * begins with `initialize`, and the one of 2026-07-28.
  */
 export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise<number> {
-  const [{ ResourceNotFoundError, Server }, { serveStdio, StdioServerTransport }] = await Promise.all([
-    import('@modelcontextprotocol/server'),
-    import('@modelcontextprotocol/server/stdio'),
-  ]);
+  const [{ createRequestStateCodec, ResourceNotFoundError, Server }, { serveStdio, StdioServerTransport }] =
+    await Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/server/stdio')]);
   const log = createMcpLog(io);
   const identity = createServerIdentity(readVersion(), rings);
+  // What a client sends back with a form is checked, so that it names a decision of this process.
+  const formStates = createRequestStateCodec<FormState>({ key: randomBytes(32) });
   const closing = new AbortController();
   const deliveries = new Map<string | number, ResultDelivery>();
   let connected: Server | null = null;
@@ -94,6 +103,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
       {
         instructions: INSTRUCTIONS,
         capabilities: structuredClone(identity.capabilities) as ServerCapabilities,
+        requestState: { verify: formStates.verify },
         cacheHints: {
           'tools/list': LISTS,
           'prompts/list': LISTS,
@@ -112,8 +122,17 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
       try {
         const given = parseToolArguments(params.name, params.arguments);
         const thread = findCallThread(context);
-        const result = await callTool(given, { io, thread, signal, progress: createProgress(context) });
-        const { delivery } = result;
+        const forms = era === 'modern' ? findReturnedForms(context) : findAskedForms(server, context);
+        const result = await callTool(given, { io, thread, signal, progress: createProgress(context), forms });
+        const { delivery, form } = result;
+        if (form !== undefined) {
+          const params = { mode: 'form', ...form.params } as unknown as ElicitRequestFormParams;
+          return {
+            resultType: 'input_required' as const,
+            inputRequests: { [FORM]: { method: 'elicitation/create' as const, params } },
+            requestState: await formStates.mint({ decision: form.decision }),
+          };
+        }
         if (delivery !== undefined) deliver(id, delivery, signal);
         return { content: [{ type: 'text', text: result.text }], structuredContent: { ...result.structured } };
       } catch (error) {
@@ -177,6 +196,57 @@ function findCallThread({ mcpReq }: ServerContext): string | null {
   const { _meta: meta } = mcpReq as { readonly _meta?: Readonly<Record<string, unknown>> };
   const thread = meta?.thread_id ?? meta?.threadId;
   return typeof thread === 'string' && thread !== '' ? thread : null;
+}
+
+/** The key of the form in a result. */
+const FORM = 'form';
+/** How long a client may show a form. The call ends it before that. */
+const FORM_REQUEST_MS = 600_000;
+
+interface FormState {
+  readonly decision: number;
+}
+
+/** A client that says nothing of kinds of forms offers fields. */
+function takesForms(capabilities: ClientCapabilities | undefined): boolean {
+  const elicitation = capabilities?.elicitation;
+  return elicitation !== undefined && (Object.keys(elicitation).length === 0 || 'form' in elicitation);
+}
+
+/** A client before 2026-07-28 is asked while the call waits. */
+function findAskedForms(server: Server, { mcpReq }: ServerContext): ClientForms | null {
+  if (!takesForms(server.getClientCapabilities())) return null;
+  return {
+    is: 'asks',
+    async ask(form, signal) {
+      try {
+        const params = { mode: 'form', ...form } as unknown as ElicitRequestFormParams;
+        return toFormAnswer(await mcpReq.elicitInput(params, { signal, timeout: FORM_REQUEST_MS }));
+      } catch {
+        return null; // it was withdrawn, or the client cannot show it: the question stays open
+      }
+    },
+  };
+}
+
+/** A later one repeats the call with the answer. */
+function findReturnedForms({ mcpReq }: ServerContext): ClientForms | null {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const capabilities = envelope?.['io.modelcontextprotocol/clientCapabilities'];
+  if (!takesForms(capabilities as ClientCapabilities | undefined)) return null;
+  const state = mcpReq.requestState<FormState>();
+  if (state === undefined) return { is: 'repeats', repeated: null };
+  return {
+    is: 'repeats',
+    repeated: { decision: state.decision, answer: toFormAnswer(mcpReq.inputResponses?.[FORM]) },
+  };
+}
+
+/** What a client answers is checked against the options of the decision. */
+function toFormAnswer(response: unknown): FormAnswer {
+  const { action, content } = (response ?? {}) as { readonly action?: unknown; readonly content?: unknown };
+  const { answer } = (content ?? {}) as { readonly answer?: unknown };
+  return action === 'accept' && typeof answer === 'string' ? answer : null;
 }
 
 function createProgress({ mcpReq }: ServerContext): ((seconds: number, total: number) => Promise<void>) | null {
