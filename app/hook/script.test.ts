@@ -119,6 +119,26 @@ for (const shell of SHELLS) {
     assert.ok(isAsked(run({}, 'cursor')), 'its own hooks');
   });
 
+  test(`${name}: when Copilot CLI runs a hook of Claude Code, nothing is started, said or noted; Claude Code in its tool is itself`, () => {
+    using h = hookShell();
+    const run = (env: Record<string, string>, harness = 'claude') =>
+      h.run([harness, 'Stop', 'ada'], { shell, env, input: SESSION });
+    const copilot = { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '/w' };
+    for (const stamp of [false, true]) {
+      if (stamp) h.stamp('ada');
+      for (const env of [copilot, { COPILOT_CLI: '1' }, { ...copilot, CLAUDECODE: '1' }])
+        assert.deepEqual(run(env), passed, JSON.stringify(env));
+      assert.equal(h.activity('ada'), '');
+    }
+    rmSync(h.state.at('run/pending/ada'));
+    for (const env of [
+      { COPILOT_CLI: '1', CLAUDECODE: '1' },
+      { ...copilot, HIVEBAR_HOOK_PROBE: '1' },
+    ])
+      assert.ok(isAsked(run(env)), JSON.stringify(env));
+    assert.ok(isAsked(run(copilot, 'copilot')), 'its own hooks');
+  });
+
   test(`${name}: a program that shows nothing with a prompt is quiet after a tool only when it is so at a prompt`, () => {
     using h = hookShell();
     h.stamp('ada', { quiet: ['PostToolUse'] });

@@ -326,9 +326,10 @@ pass() {
 }
 ${createWaiterPart(PLAIN)}
 
-# Cursor runs the hooks of Claude Code, too. Claude Code in a terminal of Cursor says who it is.
-if [ -n "\${CURSOR_VERSION-}" ] && [ "$harness" = claude ] && [ -z "\${CLAUDECODE-}\${CLAUDE_CODE_SESSION_ID-}\${${PROBE}-}" ]; then
-  exit 0
+# Cursor and Copilot CLI run the hooks of Claude Code, too. Claude Code in a terminal or a tool of theirs says who it is.
+if [ "$harness" = claude ] && [ -z "\${${PROBE}-}" ]; then
+  [ -z "\${COPILOT_PROJECT_DIR-}" ] || exit 0
+  [ -z "\${CURSOR_VERSION-}\${COPILOT_CLI-}" ] || [ -n "\${CLAUDECODE-}\${CLAUDE_CODE_SESSION_ID-}" ] || exit 0
 fi
 
 @LEADS@

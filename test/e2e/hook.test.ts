@@ -416,6 +416,7 @@ describe('what a harness may say', () => {
       [/VS Code/, { session_id: undefined, hook_event_name: undefined, sessionId: 's', hookEventName: 'Stop' }, {}],
       [/Cursor/, { session_id: undefined, conversation_id: 'c', cursor_version: '1.7.2' }, {}],
       [/Cursor/, {}, { CURSOR_VERSION: '1.7.2' }],
+      [/Copilot CLI/, {}, { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '/w' }],
       [/no session_id/, { session_id: undefined }, {}],
     ];
     for (const [why, given, env] of dialects)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { modelServer } from '../kit/model-server.ts';
+import { runCli } from '../kit/process.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
@@ -51,6 +52,28 @@ const PROGRAMS = {
 
 const WITHIN_MS = 180_000;
 
+/** One run without a terminal. Whatever it asks beside the model goes through the model's proxy, which leads nowhere else. */
+async function runAgent(
+  file: string,
+  program: OtherProgram,
+  url: string,
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Promise<{ readonly code: unknown; readonly output: string }> {
+  const nowhere = { HTTPS_PROXY: url, HTTP_PROXY: url, NO_PROXY: '127.0.0.1,localhost' };
+  const [command, first] = file.endsWith('.js') ? [process.execPath, [file]] : [file, []];
+  const agent = spawn(command, [...first, ...program.args], {
+    cwd,
+    env: { ...env, ...nowhere, ...program.env(url), PATH: process.env.PATH ?? '', LANG: 'C.UTF-8' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: WITHIN_MS,
+    killSignal: 'SIGKILL',
+  });
+  let output = '';
+  for (const stream of [agent.stdout, agent.stderr]) stream.on('data', (bytes) => (output += bytes));
+  const code = await new Promise((resolve) => agent.on('close', resolve));
+  return { code, output };
+}
+
 for (const name of Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]) {
   const program: OtherProgram = PROGRAMS[name];
   test(`the real ${program.label} with our hooks: shown mail once, held at its stop by a gate, and let go`, async (t) => {
@@ -79,20 +102,7 @@ for (const name of Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]) {
     const gate = ['--persona', 'ada', '--hook', 'Stop', '--mode', 'strict', '--description', 'run the tests'];
     await run('gate', 'register', 'tests', ...gate, '--ttl', '1h');
 
-    // Whatever it asks beside the model goes through the model's proxy, which leads nowhere else.
-    const nowhere = { HTTPS_PROXY: model.url, HTTP_PROXY: model.url, NO_PROXY: '127.0.0.1,localhost' };
-    const isScript = client.program.endsWith('.js');
-    const [file, first] = isScript ? [process.execPath, [client.program]] : [client.program, []];
-    const agent = spawn(file, [...first, ...program.args], {
-      cwd: project,
-      env: { ...env, ...nowhere, ...program.env(model.url), PATH: process.env.PATH ?? '', LANG: 'C.UTF-8' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: WITHIN_MS,
-      killSignal: 'SIGKILL',
-    });
-    let output = '';
-    for (const stream of [agent.stdout, agent.stderr]) stream.on('data', (bytes) => (output += bytes));
-    const code = await new Promise((resolve) => agent.on('close', resolve));
+    const { code, output } = await runAgent(client.program, program, model.url, { cwd: project, env });
     assert.equal(code, 0, output);
     const counted = (text: string): number => model.asks.filter(({ fresh }) => fresh.includes(text)).length;
     assert.equal(counted('MAIL FOR ADA'), 1, output);
@@ -102,3 +112,30 @@ for (const name of Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]) {
     assert.deepEqual([pending.code, pending.stdout.includes('MAIL FOR ADA')], [0, false], pending.stderr);
   });
 }
+
+test('the real Copilot CLI runs hooks of a project that are installed for Claude Code: it is shown nothing, and nothing counts as shown', async (t) => {
+  const client = realClient('copilot');
+  if ('missing' in client) return void needs(t, client.missing);
+  using home = trayHome({ primary: { is: 'local' } });
+  const project = `${home.home}/project`;
+  mkdirSync(`${project}/.claude`, { recursive: true });
+  spawnSync('git', ['init', '-q', project]);
+  const mark = `${home.home}/mark`;
+  const counted = { hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command: `echo ran >> '${mark}'` }] }] } };
+  writeFileSync(`${project}/.claude/settings.json`, JSON.stringify(counted));
+  await using model = await modelServer(() => null);
+  const env = { ...home.env, HOME: home.home };
+  const install = ['hook', 'install', '--harness', 'claude', '--project', '--persona', 'ada'];
+  assert.equal((await runCli(install, { env, cwd: project })).code, 0);
+  await home.run(['inbox', 'push', '--to', 'ada', '--type', 'event', 'MAIL FOR ADA'], { env });
+  const { code, output } = await runAgent(client.program, PROGRAMS.copilot, model.url, {
+    cwd: project,
+    env: { ...env, GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS: 'true' },
+  });
+  assert.equal(code, 0, output);
+  assert.equal(readFileSync(mark, 'utf8'), 'ran\n', 'it does run the hooks of this folder');
+  assert.ok(model.asks.every(({ fresh }) => !fresh.includes('MAIL FOR ADA')));
+  const pending = await home.run(['inbox', 'list', 'ada', '--pending', '--json'], { env });
+  assert.match(pending.stdout, /MAIL FOR ADA/);
+  assert.equal(existsSync(home.at('run', 'agents')), false, 'no report of what an agent does');
+});

@@ -49,4 +49,15 @@ describe('a program that runs our hooks by accident', () => {
     assert.equal(refuseForeignEnv('claude', {}), null);
     assert.equal(refuseForeignEnv('cursor', { CURSOR_VERSION: '1.7.2' }), null, 'its own hooks');
   });
+
+  test('Copilot CLI, whose input is like that of Claude Code, is known by its variables, also when Claude Code started it', () => {
+    const copilot = { COPILOT_CLI: '1', COPILOT_PROJECT_DIR: '/w' };
+    const claude = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 's' };
+    const says = (env: object): string => refuseForeignEnv('claude', { ...env })?.message ?? '';
+    assert.match(says(copilot), /^claude: nothing is said to Copilot CLI/);
+    assert.match(says({ COPILOT_CLI: '1' }), /nothing is said to Copilot CLI/);
+    assert.match(says({ ...copilot, ...claude }), /nothing is said to Copilot CLI/, 'started by a tool of Claude Code');
+    assert.equal(says({ COPILOT_CLI: '1', ...claude }), '', 'Claude Code, started by a tool of Copilot CLI');
+    assert.equal(refuseForeignEnv('copilot', copilot), null, 'its own hooks');
+  });
 });

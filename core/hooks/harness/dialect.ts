@@ -21,12 +21,18 @@ function findForeignCaller(input: HookInput): string | null {
 
 const CURSOR = 'Cursor, which runs the hooks of Claude Code';
 
+const COPILOT = 'Copilot CLI, which runs the hooks of Claude Code';
+
 /**
- * Returns the fault when Cursor runs a hook of Claude Code, as its environment says. Claude Code in a terminal of Cursor says who it
- * is. The script of the hooks decides in the same way.
+ * Returns the fault when Cursor or Copilot CLI runs a hook of Claude Code, as its environment says: Copilot CLI writes the same input as
+ * Claude Code. Claude Code in a terminal of Cursor, or started by a tool of Copilot CLI, says who it is. Only hooks of Copilot CLI have
+ * COPILOT_PROJECT_DIR (seen in 1.0.102). The script of the hooks decides in the same way.
  */
 export function refuseForeignEnv(harness: string, env: Readonly<Record<string, string | undefined>>): Fault | null {
-  const { CURSOR_VERSION, CLAUDECODE, CLAUDE_CODE_SESSION_ID } = env;
-  const isCursor = harness === 'claude' && Boolean(CURSOR_VERSION) && !CLAUDECODE && !CLAUDE_CODE_SESSION_ID;
-  return isCursor ? createHookFault(harness, `nothing is said to ${CURSOR}`) : null;
+  if (harness !== 'claude') return null;
+  const { CURSOR_VERSION, COPILOT_CLI, COPILOT_PROJECT_DIR, CLAUDECODE, CLAUDE_CODE_SESSION_ID } = env;
+  const isClaude = Boolean(CLAUDECODE || CLAUDE_CODE_SESSION_ID);
+  const isCopilot = Boolean(COPILOT_PROJECT_DIR) || (Boolean(COPILOT_CLI) && !isClaude);
+  if (isCopilot) return createHookFault(harness, `nothing is said to ${COPILOT}`);
+  return CURSOR_VERSION && !isClaude ? createHookFault(harness, `nothing is said to ${CURSOR}`) : null;
 }
