@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { trustAll } from '../../test/kit/hooks.ts';
 import { scratch } from '../../test/kit/scratch.ts';
@@ -262,4 +262,58 @@ test('C7 install for several harnesses does all of it or none', async () => {
   await assert.rejects(r.run('install', '--persona', 'ada'), { code: 'settings', message: /hooks is not an object/ });
   assert.equal(existsSync(r.home.at('claude/settings.json')), false);
   assert.equal(existsSync(r.home.at('state')), false);
+});
+
+test('C6 what keeps each agent program from running its hooks is named by status, with its file, and exits with 1', async () => {
+  const off = { disableAllHooks: true };
+  const switches = [
+    ['claude', 'claude/settings.json', off, '"disableAllHooks": true'],
+    ['claude', 'claude/remote-settings.json', { allowManagedHooksOnly: true }, '"allowManagedHooksOnly": true'],
+    ['codex', 'codex/config.toml', 'features.hooks = false\n', 'features.hooks = false'],
+    ['gemini', 'home/.gemini/settings.json', { hooksConfig: { enabled: false } }, '"hooksConfig.enabled": false'],
+    ['qwen', 'home/.qwen/settings.json', off, '"disableAllHooks": true'],
+    ['copilot', 'home/.copilot/settings.json', off, '"disableAllHooks": true'],
+    ['copilot', 'home/.copilot/hooks/hivebar.json', off, '"disableAllHooks": true'],
+    ['goose', 'home/.config/goose/settings.json', { disabledPlugins: ['hivebar'] }, '"hivebar" in "disabledPlugins"'],
+  ] as const;
+  for (const [harness, file, content, words] of switches) {
+    using r = rig();
+    await r.run('install', '--harness', harness, '--persona', 'ada');
+    const trusted = harness === 'codex' ? trustAll(r.home.at('codex/hooks.json')) : '';
+    if (harness === 'codex') r.home.write('codex/config.toml', trusted);
+    assert.equal((await r.run('status', '--harness', harness))[0], 0, harness);
+    mkdirSync(dirname(r.home.at(file)), { recursive: true });
+    if (typeof content === 'string') r.home.write(file, `${content}${trusted}`);
+    else {
+      const before = existsSync(r.home.at(file)) ? JSON.parse(r.home.text(file)) : {};
+      r.home.write(file, JSON.stringify({ ...before, ...content }));
+    }
+    const [code, line] = await r.run('status', '--harness', harness);
+    assert.equal(code, 1, file);
+    assert.ok(line.includes(`(they do not run: ${r.home.at(file)} `) && line.includes(words), line);
+  }
+});
+
+test('G7 a script, a Node or a program that is gone is named by status for each agent program, and exits with 1', async () => {
+  for (const harness of HARNESSES) {
+    using r = rig();
+    await r.run('install', '--harness', harness, '--persona', 'ada');
+    if (harness === 'codex') r.home.write('codex/config.toml', trustAll(r.home.at('codex/hooks.json')));
+    assert.equal((await r.run('status', '--harness', harness))[0], 0, harness);
+    const script = r.home.text('state/hook/hivebar-hook');
+    r.home.write('state/hook/hivebar-hook', script.replace(/\nnode=.*\n/, "\nnode='/gone/node'\n"));
+    const [noNode, said] = await r.run('status', '--harness', harness);
+    assert.deepEqual(
+      [noNode, said.includes('hivebar-hook names /gone/node, which is gone: run hivebar hook install')],
+      [1, true],
+      said,
+    );
+    rmSync(r.home.at('state/hook/hivebar-hook'));
+    const [noScript, line] = await r.run('status', '--harness', harness);
+    assert.deepEqual(
+      [noScript, line.includes('hivebar-hook, which is gone: run hivebar hook install')],
+      [1, true],
+      line,
+    );
+  }
 });

@@ -95,6 +95,47 @@ describe('hivebar daemon install', () => {
     assert.equal(fallback.code, 0, 'another surface needs no hooks');
   });
 
+  test('hooks of Codex that nobody trusted are installed and mute: daemon install, doctor and hook status say what to do', async () => {
+    using home = daemonHome();
+    const systemd = system(home);
+    const env = { ...home.env, ...systemd.env };
+    const install = () => runCli(['daemon', ...ada(home, '--surface', 'codex')], { env });
+    installHooks(getHome(home), home.env.HIVEBAR_HOME ?? '');
+    const config = join(getHome(home), '.codex', 'config.toml');
+    const trusted = readFileSync(config, 'utf8');
+    assert.equal((await install()).code, 0);
+    const doctor = async () => {
+      const { stdout } = await runCli(['doctor', '--json'], { env });
+      const { checks } = JSON.parse(stdout) as { readonly checks: readonly Record<'name' | 'is' | 'seen', string>[] };
+      return checks.find(({ name }) => name === 'hooks') ?? assert.fail('no check of hooks');
+    };
+    assert.equal((await doctor()).is, 'ok');
+    const states = [
+      ['', 'installed, not trusted: run /hooks in Codex'],
+      [
+        trusted.replaceAll(/sha256:[0-9a-f]{2}/g, 'sha256:00'),
+        'installed, not trusted in this form: run /hooks in Codex',
+      ],
+      [trusted.replaceAll(/(trusted_hash.*)/g, '$1\nenabled = false'), 'installed, switched off: run /hooks in Codex'],
+    ] as const;
+    for (const [text, words] of states) {
+      writeFileSync(config, text);
+      const done = await install();
+      assert.equal(done.code, 1, words);
+      assert.match(done.stdout, /^acme-ada: installed/);
+      assert.ok(
+        done.stderr.includes(`cannot ring between turns: the hooks of Codex do not work: ${words} (${config}: `),
+        done.stderr,
+      );
+      const { is, seen } = await doctor();
+      assert.equal(is, 'fail');
+      assert.ok(seen.includes(`Codex: ${words}`) && seen.includes('; the daemon acme-ada cannot ring'), seen);
+      const status = await runCli(['hook', 'status', '--harness', 'codex'], { env });
+      assert.equal(status.code, 1);
+      assert.ok(status.stdout.includes(`(${words} (${config}: `), status.stdout);
+    }
+  });
+
   test('persona daemon check 17: a user who may not linger is told the command, and it is no success', async () => {
     using home = daemonHome();
     const done = await hivebar(home, system(home, 'linger'), ada(home));

@@ -48,7 +48,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
       () => 'dunst',
       async () => (await capabilities().catch(() => null)) !== null || null,
     );
-    home = trayHome();
+    home = trayHome({ primary: { is: 'local' }, answerPermissions: true });
     mkdirSync(sessions(), { recursive: true });
     tray = await home.start(['--no-tray'], {
       DBUS_SESSION_BUS_ADDRESS: desktop.env.DBUS_SESSION_BUS_ADDRESS ?? '',
@@ -193,6 +193,35 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     await sleep(1000);
     const shown = (await desktop.notifications.list()).filter(({ summary }) => summary === 'asker asks');
     assert.equal(shown.length, 2);
+  });
+
+  test('a permission prompt: a banner with the whole call, whose buttons allow it once or deny it, and the hook that waits says so', async () => {
+    await tray.post('/api/send', { to: 'perm', from: 'river', content: 'hello' });
+    const turn = { session_id: 'p1', cwd: '/srv/lab', hook_event_name: 'PermissionRequest', tool_name: 'Bash' };
+    const callHook = (command: string) =>
+      home.run(['hook', '--harness', 'claude', '--event', 'PermissionRequest', '--persona', 'perm'], {
+        stdin: JSON.stringify({ ...turn, tool_input: { command } }),
+      });
+    for (const [button, behavior] of [
+      ['Allow once', 'allow'],
+      ['Deny', 'deny'],
+    ] as const) {
+      const hook = callHook('npm test');
+      const banner = await desktop.notifications.wait(/^perm asks to use Bash\n/);
+      assert.match(banner.body, /command: npm test/);
+      await press(banner, button);
+      const { hookSpecificOutput: output } = JSON.parse((await hook).stdout) as {
+        readonly hookSpecificOutput: { readonly decision: { readonly behavior: string } };
+      };
+      assert.equal(output.decision.behavior, behavior);
+      await gone(banner);
+    }
+    // Nobody can read this on a banner, so it can only be denied there.
+    const long = callHook('x'.repeat(500));
+    const banner = await desktop.notifications.wait(/^perm asks to use Bash\n/);
+    assert.deepEqual([banner.actions.includes('Allow once'), banner.actions.includes('Deny')], [false, true]);
+    await press(banner, 'Deny');
+    assert.match((await long).stdout, /"behavior":"deny"/);
   });
 
   test('an agent that waits: one banner in plain words with its buttons; it goes when the agent goes on, and the next wait is one more', async () => {
