@@ -93,6 +93,8 @@ function install(
     io.out(`${label}: ${changed ? 'installed' : 'installed already'} for ${owner} in ${displayName(path)}\n`);
     const previous = RECIPES[harness].form.is === 'plugin' ? '' : `; the previous settings are in *${BACKUP}`;
     if (changed) io.out(`  restart running sessions if they do not use the hooks${previous}\n`);
+    for (const event of installer.listLeftOut(harness, scope))
+      io.out(`  without ${event}: there is no ${label} on PATH that is known to know it\n`);
     const { obstacles, trust } = installer.readStatus(harness, scope);
     for (const obstacle of obstacles) io.err(`hivebar hook: ${label} will not run them: ${displayName(obstacle)}\n`);
     const distrust = trust === null ? null : findDistrust(harness, trust);

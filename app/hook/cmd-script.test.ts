@@ -3,10 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { realRandom } from '../../core/ports/index.ts';
 import { scratch } from '../../test/kit/scratch.ts';
+import { formatCmdScript } from './cmd-script.ts';
 import { findNodeCandidates } from './hook-entries.ts';
 import { createInstaller, type HookInstallerNeeds } from './hook-installer.ts';
 import { formatLauncher } from './launcher.ts';
-import { formatCmdCommand, formatCmdScript } from './recipe.ts';
+import { HARNESSES, type HarnessName } from './recipe.ts';
+import { formatCmdCommand } from './windows-command.ts';
 
 const FACTS = {
   node: 'C:\\Program Files\\nodejs\\node.exe',
@@ -20,11 +22,12 @@ function rig() {
   const home = scratch();
   const tried: string[] = [];
   mkdirSync(home.at('user'));
-  const folders = { claude: home.at('user/.claude'), codex: home.at('user/.codex') };
+  const folders = Object.fromEntries(HARNESSES.map((name) => [name, home.at('user', `.${name}`)]));
   const needs: HookInstallerNeeds = {
     random: realRandom,
     os: 'win32',
     managed: { claude: [], codex: [] },
+    findVersion: () => null,
     tryCommand: async (command) => {
       tried.push(command);
       return 'it ended with 1 and said nothing';
@@ -100,13 +103,72 @@ test('G6 the script for cmd finds Node as the other one does, doubles percent si
 });
 
 test('G6 a persona that cmd would take apart is refused with the way out', () => {
-  assert.equal(formatCmdCommand('C:\\s', 'codex', 'Stop', 'Zoë 2'), 'call "C:\\s.cmd" codex Stop "Zoë 2"');
+  const format = (persona: string): string =>
+    formatCmdCommand('cmd', { script: 'C:\\s', harness: 'codex', event: 'Stop', persona });
+  assert.equal(format('Zoë 2'), 'call "C:\\s.cmd" codex Stop "Zoë 2"');
   assert.throws(() => formatLauncher('win32', 'C:\\s', 'a&calc'), { code: 'usage', message: /HIVEBAR_PERSONA/ });
   for (const persona of ['a"b', 'a%PATH%', 'a&calc', 'a^b', 'a|b'])
-    assert.throws(() => formatCmdCommand('C:\\s', 'codex', 'Stop', persona), {
+    assert.throws(() => format(persona), {
       code: 'usage',
       message: /HIVEBAR_PERSONA/,
     });
+});
+
+/** What each of them writes for a persona, with `@` for the script; see the shells in `core/hooks/harness`. */
+const COMMANDS: Readonly<Partial<Record<HarnessName, string>>> = {
+  gemini: "& '@.cmd' gemini SessionStart 'ada'",
+  qwen: "& '@.cmd' qwen SessionStart 'ada'",
+  copilot: "& '@.cmd' copilot SessionStart 'ada'",
+  cursor: 'cmd /d /c call "@.cmd" cursor SessionStart "ada"',
+  goose: '@.cmd goose SessionStart ada',
+};
+
+for (const [name, words] of Object.entries(COMMANDS))
+  test(`${name} on Windows is given a command for its shell, which is found again, tried and removed`, async () => {
+    using r = rig();
+    const harness = name as HarnessName;
+    const script = r.home.at('state/hook/hivebar-hook');
+    const command = words.replace('@', script);
+    const { path } = r.installer.install(harness, 'user', 'ada');
+    assert.ok(existsSync(`${script}.cmd`));
+    const written = readFileSync(path, 'utf8');
+    assert.ok(written.includes(JSON.stringify(command)), written);
+    assert.equal(written.includes(`"powershell": ${JSON.stringify(command)}`), name === 'copilot');
+    assert.equal(written.includes('"shell": "powershell"'), name === 'qwen');
+    const status = r.installer.readStatus(harness, 'user');
+    assert.partialDeepStrictEqual(status, { standing: 'installed', persona: 'ada', script: 'right', command });
+    assert.match(status.missing ?? '', /which is gone$/, 'the Node of the test');
+    await r.installer.probe(status);
+    assert.deepEqual(r.tried, [command]);
+    assert.equal(r.installer.install(harness, 'user', 'ada').changed, false);
+    assert.equal(r.installer.install(harness, 'user', null).changed, true);
+    assert.equal(r.installer.readStatus(harness, 'user').persona, null);
+    assert.equal(r.installer.uninstall(harness, 'user').changed, true);
+    assert.equal(existsSync(path), false);
+  });
+
+test('a path that a shell of Windows would change or take apart is refused, with the way out', () => {
+  const format = (shell: Parameters<typeof formatCmdCommand>[0], script: string, persona: string | null = null) =>
+    formatCmdCommand(shell, { script, harness: 'goose', event: 'Stop', persona });
+  const refused = { code: 'usage', message: /HIVEBAR_HOME/ } as const;
+  assert.equal(format('powershell', "C:\\o'neil & $x"), "& 'C:\\o''neil & $x.cmd' goose Stop");
+  assert.equal(format('cmd or powershell', 'C:\\a b', 'Zoë 2'), 'cmd /d /c call "C:\\a b.cmd" goose Stop "Zoë 2"');
+  assert.equal(format('cmd, no quotes', 'C:\\PROGRA~1\\x', 'ada'), 'C:\\PROGRA~1\\x.cmd goose Stop ada');
+  for (const path of ['C:\\a$b', 'C:\\a`b', 'C:\\a%b']) assert.throws(() => format('cmd or powershell', path), refused);
+  for (const path of ['C:\\a b', 'C:\\a&b', 'C:\\Jörg']) assert.throws(() => format('cmd, no quotes', path), refused);
+  assert.throws(() => format('cmd, no quotes', 'C:\\a', 'Zoë 2'), refused);
+  for (const shell of ['powershell', 'cmd or powershell'] as const)
+    assert.throws(() => format(shell, 'C:\\a', "o'neil"), { code: 'usage', message: /HIVEBAR_PERSONA/ });
+});
+
+test('the script for cmd says at a start that Hivebar is gone, but not to programs that show no such message', () => {
+  const lines = formatCmdScript(FACTS).split('\r\n');
+  const gone = lines.slice(lines.indexOf(':gone'));
+  assert.deepEqual(
+    gone.slice(1, 4),
+    ['copilot', 'cursor', 'goose'].map((name) => `if /i "%~1"=="${name}" exit /b 0`),
+  );
+  assert.match(gone[4] ?? '', /^if \/i "%~2"=="SessionStart" echo \{"systemMessage"/);
 });
 
 test('G9 the Nodes of a package are those in and beside its folder, and the one of its prefix', () => {

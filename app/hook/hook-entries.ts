@@ -1,5 +1,6 @@
 import { posix, win32 } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { isAtLeast, type Version } from '../../core/hooks/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import {
   appendValue,
@@ -233,6 +234,21 @@ export function formatHandlerKey({ form }: Recipe, { event, group, handler }: Pl
 export function listOwnHandlers(text: string | null, wish: Omit<HookWish, 'persona'>): readonly PlacedHandler[] {
   if (wish.recipe.form.is === 'plugin') return listPluginHandlers(text);
   return text === null || text.trim() === '' ? [] : filterOwn(listHandlers(toReadable(text), wish));
+}
+
+/**
+ * Leaves out the events that a program of this version does not know, because it would ignore the whole file. While the version is not
+ * known, what is in the settings stays, and nothing is added. @throws Fault `settings`
+ */
+export function selectKnownEvents(wish: HookWish, text: string | null, findVersion: () => Version | null): HookWish {
+  const slots = Object.entries(wish.recipe.events);
+  if (slots.every(([, { from }]) => from === undefined)) return wish;
+  const version = findVersion();
+  const present = new Set(version === null ? listOwnHandlers(text, wish).map(({ event }) => event) : []);
+  const known = slots.filter(
+    ([name, { from }]) => from === undefined || (version === null ? present.has(name) : isAtLeast(version, from)),
+  );
+  return { ...wish, recipe: { ...wish.recipe, events: Object.fromEntries(known) } };
 }
 
 const toReadable = (text: string): string => (canonicalizeJson(text) === null ? blankComments(text) : text);

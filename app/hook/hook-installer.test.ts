@@ -29,6 +29,7 @@ function rig(facts: { readonly node?: string } = {}) {
   const needs: HookInstallerNeeds = {
     os: 'linux',
     managed: { claude: [home.at('managed.json')], codex: [home.at('requirements.toml')] },
+    findVersion: () => null,
     tryCommand: async () => null,
     random: realRandom,
     run: home.at('state/run'),
@@ -150,6 +151,35 @@ test('given settings, their mode stays, and what they were is kept once: as befo
   assert.equal(r.installer.readStatus('claude', 'user').standing, 'absent');
 });
 
+test('given a Claude Code that would ignore the whole file for an event that it does not know, that event is left out', () => {
+  using r = rig();
+  let version: readonly [number, number, number] | null = null;
+  const installer = createInstaller({ ...r.needs, findVersion: () => version });
+  const events = (): readonly string[] => Object.keys(JSON.parse(readFileSync(r.user, 'utf8')).hooks);
+  const status = () => installer.readStatus('claude', 'user').standing;
+  const leftOut = () => installer.listLeftOut('claude', 'user');
+  for (const unsafe of [null, [2, 1, 77]] as const) {
+    version = unsafe;
+    installer.install('claude', 'user', 'ada');
+    assert.equal(events().includes('StopFailure'), false);
+    assert.deepEqual([status(), leftOut()], ['installed', ['StopFailure']]);
+  }
+  version = [2, 1, 78];
+  assert.equal(status(), 'old');
+  installer.install('claude', 'user', 'ada');
+  assert.equal(events().at(-1), 'StopFailure');
+  assert.deepEqual([status(), leftOut()], ['installed', []]);
+  version = null; // started where it is not on PATH
+  assert.deepEqual([status(), leftOut(), installer.install('claude', 'user', 'ada').changed], ['installed', [], false]);
+  version = [2, 1, 77]; // an older one was put back
+  assert.equal(status(), 'old');
+  installer.install('claude', 'user', 'ada');
+  assert.equal(events().includes('StopFailure'), false);
+  version = [2, 1, 78];
+  assert.match(installer.print('claude', 'user', 'ada').text, /"StopFailure"/);
+  assert.deepEqual(installer.listLeftOut('codex', 'user'), []);
+});
+
 test('given nothing to take out, no file is made', () => {
   using r = rig();
   assert.equal(r.installer.uninstall('claude', 'project').changed, false);
@@ -260,6 +290,7 @@ test('given somebody who saves the settings meanwhile, what they saved is kept a
     },
     os: 'linux',
     managed: { claude: [], codex: [] },
+    findVersion: () => null,
     tryCommand: async () => null,
     run: r.home.at('state/run'),
     scriptPath: join(r.home.dir, 'state/hook/hivebar-hook'),

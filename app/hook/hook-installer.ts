@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
+import type { Version } from '../../core/hooks/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import type { Random } from '../../core/ports/index.ts';
+import { CMD_ENDING, formatCmdScript } from './cmd-script.ts';
 import { findCodexTrust, type HookTrust } from './codex-trust.ts';
 import {
   checkReplaceable,
@@ -27,11 +29,12 @@ import {
   isEmptySettings,
   listOwnHandlers,
   removeHooks,
+  selectKnownEvents,
 } from './hook-entries.ts';
 import { formatLauncher, formatProjectLauncherName, parseLauncherPersona } from './launcher.ts';
 import { findPlugin, type HookPlugin } from './plugin.node.ts';
 import { makeActivityDir } from './prompts.node.ts';
-import { CMD_ENDING, formatCmdScript, type HarnessName, isCmdHandler, isOwnHandler, RECIPES } from './recipe.ts';
+import { type HarnessName, isCmdHandler, isOwnHandler, RECIPES } from './recipe.ts';
 import { formatScript, parseScriptStarts, SCRIPT_NAME, type ScriptFacts } from './script.ts';
 import { findTomlValue, parseToml } from './toml.ts';
 
@@ -46,6 +49,8 @@ export interface HookInstallerNeeds {
   readonly os: NodeJS.Platform;
   /** The absolute paths of settings of an administrator. Most machines have none. */
   readonly managed: Readonly<Partial<Record<HarnessName, readonly string[]>>>;
+  /** The version of the program that would run; null: not known. Asked only where it decides which events may be in the settings. */
+  readonly findVersion: (harness: HarnessName) => Version | null;
   /** Runs the command of a hook once, see `tryCommand`. */
   readonly tryCommand: (command: string) => Promise<string | null>;
   /** The absolute folder of each harness's settings. Tests give those that they use. */
@@ -91,6 +96,8 @@ export interface HookInstaller {
     scope: HookScope,
     persona: string | null,
   ): { readonly path: string; readonly text: string };
+  /** The events that are left out, because no program on PATH is known to know them. @throws Fault `settings`, `unreadable` */
+  listLeftOut(harness: HarnessName, scope: HookScope): readonly string[];
   /** Whether the settings name the script of our hooks. */
   isMentioned(harness: HarnessName, scope: HookScope): boolean;
   /** Keeps the script, because another project may name it. */
@@ -143,6 +150,10 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       : { ...common, script: launcher, olderScripts: [scriptPath], isConstant: true, persona: null };
   };
 
+  /** With those events alone that the program knows. */
+  const createSafeWish = (harness: HarnessName, scope: HookScope, persona: string | null, text: string | null) =>
+    selectKnownEvents(createWish(harness, scope, persona), text, () => needs.findVersion(harness));
+
   function putLauncher(harness: HarnessName, scope: HookScope, persona: string | null): boolean {
     const launcher = getLauncher(harness, scope);
     if (launcher === null) return false;
@@ -172,12 +183,13 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
 
   function put(harness: HarnessName, scope: HookScope, persona: string | null) {
     const path = getPath(harness, scope);
-    const wish = createWish(harness, scope, persona);
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const was = readSettings(path, scope === 'user', getFolder(harness, scope));
+      const wish = createSafeWish(harness, scope, persona, was.text);
       const text = addHooks(was.text, wish);
       if (text === was.text) return { path, changed: false };
-      const isFirst = findHookEntries(was.text, wish).standing === 'absent';
+      // Another Hivebar keeps what was there before both.
+      const isFirst = findHookEntries(was.text, wish).standing === 'absent' && was.text?.includes(SCRIPT_NAME) !== true;
       if (replaceSettings(was, text, isFirst, random)) return { path, changed: true };
     }
     return throwAlwaysChanging(path);
@@ -214,8 +226,8 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
   }
 
   function checkPlatform(harness: HarnessName): void {
-    const { label, onWindows } = RECIPES[harness];
-    if (os !== 'win32' || onWindows) return;
+    const { label, windows } = RECIPES[harness];
+    if (os !== 'win32' || windows !== null) return;
     const message = `hooks of ${label} are not written for Windows: use hivebar inbox drain in the session instead`;
     throw new Fault('usage', message, { is: 'machine', key: 'hook' });
   }
@@ -224,7 +236,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     checkPlatform(harness);
     const path = getPath(harness, scope);
     const was = readSettings(path, scope === 'user', getFolder(harness, scope));
-    addHooks(was.text, createWish(harness, scope, null));
+    addHooks(was.text, createSafeWish(harness, scope, null, was.text));
     checkReplaceable(was, random);
   }
 
@@ -247,7 +259,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       // If there was no file before, it is removed again.
       const isNothing = before === null && isEmptySettings(text, wish);
       if (!(isNothing ? removeSettings(was) : replaceSettings(was, text, false, random))) continue;
-      if (isNothing) removeBeside(harness, path);
+      if (!text.includes(SCRIPT_NAME)) removeBeside(harness, path); // else another Hivebar needs it
       if (text === before) removeBackup(was); // it would say nothing more
       return { path, changed: true };
     }
@@ -291,7 +303,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
     if (handlers.length === 0) return null;
     for (const program of [wish.script, ...(wish.olderScripts ?? [])]) {
       const placed = handlers.find(({ value }) => isOwnHandler(value, [program]));
-      const file = placed !== undefined && isCmdHandler(placed.value) ? `${program}${CMD_ENDING}` : program;
+      const file = placed !== undefined && isCmdHandler(placed.value, program) ? `${program}${CMD_ENDING}` : program;
       if (placed === undefined || isProgram(file)) continue;
       return `${wish.path}: ${formatHandlerKey(wish.recipe, placed)} names ${formatGone(file)}`;
     }
@@ -320,7 +332,8 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       // The first session with the plugin writes the script.
       return plugin?.command == null || scriptState === 'absent' ? null : await needs.tryCommand(plugin.command);
     },
-    isUsed: (harness, scope) => (os !== 'win32' || RECIPES[harness].onWindows) && isFolder(getFolder(harness, scope)),
+    isUsed: (harness, scope) =>
+      (os !== 'win32' || RECIPES[harness].windows !== null) && isFolder(getFolder(harness, scope)),
     install(harness, scope, persona) {
       check(harness, scope);
       if (getLauncher(harness, scope) !== null) formatLauncher(os, scriptPath, persona); // before anything is written
@@ -337,14 +350,19 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       putScripts();
       makeActivityDir(run);
       putLauncher(harness, scope, persona);
-      return { path: getPath(harness, scope), text: addHooks(null, createWish(harness, scope, persona)) };
+      return { path: getPath(harness, scope), text: addHooks(null, createSafeWish(harness, scope, persona, null)) };
+    },
+    listLeftOut(harness, scope) {
+      const { text } = readSettings(getPath(harness, scope), scope === 'user');
+      const { recipe } = createSafeWish(harness, scope, null, text);
+      return Object.keys(RECIPES[harness].events).filter((name) => !Object.hasOwn(recipe.events, name));
     },
     isMentioned: (harness, scope) => readTextOrNull(getPath(harness, scope))?.includes(SCRIPT_NAME) ?? false,
     readStatus(harness, scope) {
       const path = getPath(harness, scope);
       const { text, path: real } = readSettings(path, scope === 'user', getFolder(harness, scope));
       const installedScript = readSettingsText(scriptPath);
-      const wish = createWish(harness, scope, null);
+      const wish = createSafeWish(harness, scope, null, text);
       const entries = findHookEntries(text, wish);
       const launcher = entries.standing === 'absent' ? null : readLauncher(harness, scope);
       const state = installedScript === null ? 'absent' : areCurrent() ? 'right' : 'old';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CMD_ENDING, formatSet, requireCmdPersona } from './recipe.ts';
+import { CMD_ENDING, formatSet, requireCmdPersona } from './cmd-script.ts';
 import { quoteShellWord, SCRIPT_NAME } from './script.ts';
 
 /**

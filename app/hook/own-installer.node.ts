@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { isAbsolute, join, parse } from 'node:path';
-import { realClock, realRandom } from '../../core/ports/index.ts';
+import { parseVersion, type Version } from '../../core/hooks/index.ts';
+import { findProgram, realClock, realRandom } from '../../core/ports/index.ts';
 import { findOwnDirs, findOwnHome, requireCurrentFolder } from '../../core/state/index.ts';
 import { findNodeCandidates } from './hook-entries.ts';
 import { createInstaller, type HookInstaller } from './hook-installer.ts';
@@ -26,6 +27,7 @@ export function createHookInstaller(env: HookEnv, project: string | null = null)
     random: realRandom,
     os: process.platform,
     managed: listManagedSettings(process.platform, env),
+    findVersion: createVersionFinder(env),
     tryCommand: (command) => tryCommand(command, env),
     run,
     scriptPath: join(state, 'hook', SCRIPT_NAME),
@@ -98,9 +100,33 @@ function findLeads(env: HookEnv, state: string): Readonly<Record<string, string>
   return process.platform === 'linux' ? { ...base, XDG_STATE_HOME: env.XDG_STATE_HOME ?? '' } : base;
 }
 
+/** A program that does not say its version in this time does not say it. */
+const VERSION_MS = 10_000;
+
+/**
+ * Creates the function that runs `NAME --version` of the program of that name on PATH, once. It returns null when there is none, or it does not
+ * say its version.
+ */
+function createVersionFinder(env: HookEnv): (harness: HarnessName) => Version | null {
+  const known = new Map<HarnessName, Version | null>();
+  return (harness) => {
+    const before = known.get(harness);
+    if (before !== undefined) return before;
+    const program = findProgram(harness, env, process.platform);
+    const options = { env: { ...env }, encoding: 'utf8', timeout: VERSION_MS, windowsHide: true } as const;
+    const { stdout } = program === null ? { stdout: null } : spawnSync(program, ['--version'], options);
+    const version = parseVersion(stdout ?? '');
+    known.set(harness, version);
+    return version;
+  };
+}
+
 /** The same time that a harness gives a hook. */
 const WITHIN_MS = 10_000;
 const MOST_CHARS = 300;
+
+/** A command for PowerShell begins with its call operator. */
+const findWindowsShell = (command: string): string | true => (command.startsWith('& ') ? 'powershell.exe' : true);
 
 /**
  * Runs the command of a hook once as a harness does, with the shell of the system. A variable makes it answer and do nothing
@@ -110,7 +136,7 @@ function tryCommand(command: string, env: Readonly<Record<string, string | undef
   const isWindows = process.platform === 'win32';
   return new Promise((resolve) => {
     const child = spawn(command, {
-      shell: isWindows ? true : '/bin/sh',
+      shell: isWindows ? findWindowsShell(command) : '/bin/sh',
       cwd: parse(process.execPath).root,
       env: { ...env, [PROBE]: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],

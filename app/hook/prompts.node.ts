@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { HarnessState, HookTurn } from '../../core/hooks/index.ts';
+import { type HarnessState, type HookTurn, isFailedTurn } from '../../core/hooks/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
 import { O, realFiles } from '../../core/ports/index.ts';
 import { getErrno, readText, toIoFault, toStem } from '../../core/state/index.ts';
@@ -24,17 +24,20 @@ const formatPrefix = (session: string): string => `${toStem(session)}.`;
 const formatNoteName = ({ session, agent }: SessionAgent): string =>
   `${formatPrefix(session)}${agent === null ? MAIN : toStem(`a ${agent}`)}`;
 
-const ENDS: ReadonlySet<string> = new Set(['PostToolUse', 'UserPromptSubmit', 'Stop', 'StopFailure', 'SubagentStop']);
+const ENDS: ReadonlySet<string> = new Set([
+  ...['PostToolUse', 'UserPromptSubmit', 'Stop', 'StopFailure', 'SubagentStop', 'Interrupt'],
+]);
 
 /**
- * Notes what a call of a hook says about questions. Never throws, because the harness's report and the screen are checked as
- * well.
+ * Notes what a call of a hook says about questions, and that an agent cannot work, which ends like a question. Never throws, because
+ * the harness's report and the screen are checked as well.
  */
-export function followPrompts(run: string, persona: PersonaId, { event, session, agent, isAsking }: HookTurn): void {
+export function followPrompts(run: string, persona: PersonaId, turn: HookTurn): void {
+  const { event, session, agent, isAsking } = turn;
   if (session === null) return;
   const dir = getPromptsDir(run, persona);
   try {
-    if (event === 'PermissionRequest' || isAsking) note(dir, formatNoteName({ session, agent }));
+    if (event === 'PermissionRequest' || isAsking || isFailedTurn(turn)) note(dir, formatNoteName({ session, agent }));
     else if (ENDS.has(event)) clear(dir, (name) => name === formatNoteName({ session, agent }));
     else if (event === 'SessionStart' || event === 'SessionEnd')
       clear(dir, (name) => name.startsWith(formatPrefix(session)));

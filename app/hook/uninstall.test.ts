@@ -17,7 +17,7 @@ import { after, describe, test } from 'node:test';
 import { realRandom } from '../../core/ports/index.ts';
 import { type Scratch, scratch } from '../../test/kit/scratch.ts';
 import { BACKUP } from './harness-settings-file.node.ts';
-import { createInstaller } from './hook-installer.ts';
+import { createInstaller, type HookInstallerNeeds } from './hook-installer.ts';
 import { formatPlugin } from './opencode-plugin.ts';
 import { createEntries, HARNESSES, type HarnessName, RECIPES } from './recipe.ts';
 
@@ -58,27 +58,38 @@ function listTree(dir: string): Readonly<Record<string, string>> {
 }
 
 /** A user of one harness, whose settings are of one shape after the other. */
-function rig(harness: HarnessName) {
+function rig(harness: HarnessName, os: NodeJS.Platform = 'linux') {
   const home = scratch();
   const folders = Object.fromEntries(HARNESSES.map((name) => [name, home.at('user', name)])) as Record<
     HarnessName,
     string
   >;
+  const projects = Object.fromEntries(
+    HARNESSES.map((name) => [name, home.at('project', RECIPES[name].projectFolder)]),
+  ) as Record<HarnessName, string>;
   const scriptPath = home.at('state/hook/hivebar-hook');
-  const installer = createInstaller({
-    os: 'linux',
+  const needs: HookInstallerNeeds = {
+    os,
     managed: Object.fromEntries(HARNESSES.map((name) => [name, []])) as unknown as Record<HarnessName, string[]>,
+    findVersion: () => null,
     tryCommand: async () => null,
     random: realRandom,
     run: home.at('state/run'),
     scriptPath,
     script: { node: '/n/node', otherNodes: [], entry: '/e/hivebar.cjs', state: home.at('state'), leads: {} },
-    folders: { user: folders, project: folders },
+    folders: { user: folders, project: projects },
+  };
+  const installer = createInstaller(needs);
+  /** The same user with another HIVEBAR_HOME. */
+  const other = createInstaller({
+    ...needs,
+    run: home.at('other/run'),
+    scriptPath: home.at('other/hook/hivebar-hook'),
   });
   const recipe = RECIPES[harness];
   const event = Object.keys(recipe.events).at(-1) ?? '';
   const formatItem = (script: string, persona: string | null): string =>
-    JSON.stringify(createEntries(recipe, event, { script, persona, os: 'linux' })[0]?.item);
+    JSON.stringify(createEntries(recipe, event, { script, persona, os })[0]?.item);
   const fill = (text: string): string =>
     text
       .replaceAll('@EVENT@', event)
@@ -86,7 +97,8 @@ function rig(harness: HarnessName) {
       .replaceAll('@OWN@', formatItem(scriptPath, 'earlier'))
       .replaceAll('@LONG@', 'long '.repeat(20_000));
   const folder = folders[harness];
-  return { home, installer, scriptPath, fill, folder, path: join(folder, recipe.files.user) };
+  const project = join(projects[harness], recipe.files.project);
+  return { home, installer, other, scriptPath, fill, folder, path: join(folder, recipe.files.user), project };
 }
 
 /** Puts the file where the links of the shape lead to. */
@@ -109,9 +121,13 @@ function place(home: Scratch, folder: string, path: string, { link, mode = 0o600
   };
 }
 
-for (const harness of HARNESSES.filter((name) => RECIPES[name].form.is !== 'plugin'))
-  describe(`${harness}: uninstall gives back the settings byte for byte, with their mode, and leaves nothing`, () => {
-    const { home, installer, fill, folder, path } = rig(harness);
+const TARGETS = HARNESSES.filter((name) => RECIPES[name].form.is !== 'plugin').flatMap((harness) =>
+  (['linux', 'win32'] as const).map((os) => [harness, os] as const),
+);
+
+for (const [harness, os] of TARGETS)
+  describe(`${harness} on ${os}: uninstall gives back the settings byte for byte, with their mode, and leaves nothing`, () => {
+    const { home, installer, fill, folder, path } = rig(harness, os);
     after(() => home[Symbol.dispose]());
     for (const shape of SHAPES)
       test(shape.name, () => {
@@ -200,3 +216,48 @@ describe('opencode: uninstall removes our plugin and no other byte, and a file t
       assert.deepEqual(listOfUser(), before);
     });
 });
+
+for (const harness of HARNESSES.filter((name) => RECIPES[name].form.is !== 'plugin'))
+  describe(`${harness}: two installations give back what was before both, in whichever order they go`, () => {
+    const { home, installer, other, fill, folder, path, project } = rig(harness);
+    after(() => home[Symbol.dispose]());
+    const readable = SHAPES.filter((shape) => shape.refused === undefined && shape.older === undefined && !shape.link);
+    for (const shape of readable) {
+      const original = Buffer.from(fill(shape.text ?? ''));
+      test(`${shape.name}: of two Hivebars`, () => {
+        // The program of a trusted hook is one per user: the last install has it.
+        const pairs = [
+          [installer, other],
+          [other, installer],
+        ] as const;
+        for (const [first, second] of pairs) {
+          const put = place(home, folder, path, shape);
+          if (shape.text !== null) put(original);
+          const before = listTree(home.at('user'));
+          installer.install(harness, 'user', 'ada');
+          other.install(harness, 'user', 'bo');
+          first.uninstall(harness, 'user');
+          second.uninstall(harness, 'user');
+          assert.deepEqual(listTree(home.at('user')), before);
+        }
+      });
+
+      test(`${shape.name}: of the user and of a project`, () => {
+        for (const scopes of [['user', 'project'] as const, ['project', 'user'] as const]) {
+          const put = place(home, folder, path, shape);
+          rmSync(home.at('project'), { recursive: true, force: true });
+          // Goose has a folder of its own for us, which goes with our files.
+          const isOwnFolder = shape.text === null && harness === 'goose';
+          mkdirSync(isOwnFolder ? home.at('project/.agents/plugins') : dirname(project), { recursive: true });
+          if (shape.text !== null) put(original);
+          if (shape.text !== null) writeFileSync(project, original);
+          const trees = () => [listTree(home.at('user')), listTree(home.at('project'))];
+          const before = trees();
+          installer.install(harness, 'user', 'ada');
+          installer.install(harness, 'project', 'ada');
+          for (const scope of scopes) installer.uninstall(harness, scope);
+          assert.deepEqual(trees(), before);
+        }
+      });
+    }
+  });

@@ -79,6 +79,22 @@ test('each general reason is said in plain words, any other in those of its repo
   assert.ok([...(banner?.body ?? '')].length <= 200);
 });
 
+test('an agent that cannot work is one banner with the reason, until it works', () => {
+  const s = scene();
+  const since = s.at;
+  waits(s, 'ada', 'failed-billing-error', since);
+  s.wait(30);
+  waits(s, 'ada', 'failed-billing-error', since);
+  s.agent('ada', { is: 'working', since: s.at });
+  s.wait(600);
+  waits(s, 'ada', 'failed-\u202eodd');
+  assert.deepEqual(s.transcript, [
+    '0s show [critical] ada cannot work | Its account has a billing problem. It goes on when you say something in its session.',
+    '30s withdraw wait:ada',
+    '630s show [critical] ada cannot work | Its model could not be asked (odd). It goes on when you say something in its session.',
+  ]);
+});
+
 test('an agent that waits for an open decision has the banner of that decision, and a prompt beside it has its own', () => {
   const s = scene();
   s.ask(createDecision(7, { prompt: 'Merge?', blocking: true }));

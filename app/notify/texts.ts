@@ -1,5 +1,6 @@
 import {
   displayName,
+  findFailureText,
   findWaitText,
   formatDuration,
   formatFolder,
@@ -184,16 +185,29 @@ const WAIT_BODIES: ReadonlyMap<string, string> = new Map([
   ['dialog', 'It goes on when you close the dialog in its session.'],
 ]);
 
+const FAILURE_STEP = ' It goes on when you say something in its session.';
+
+/** Formats that an agent cannot work, why, and what to do. */
+function formatFailure(failure: string, most: number): { readonly title: string; readonly body: string } {
+  const why = isolate(
+    toSingleLine(`${failure.charAt(0).toUpperCase()}${failure.slice(1)}.`, most - FAILURE_STEP.length),
+  );
+  return { title: 'cannot work', body: `${why}${FAILURE_STEP}` };
+}
+
 /** Builds `ada waits at a permission prompt`, and below it what to do, and the folder. A reason of its own is in the body. */
 export function buildWaitNotification({ persona, label, why, cwd }: WaitContent): Notification {
   const folder = toSingleLine(formatFolder(cwd) ?? '', NAME_POINTS);
   const where = folder === '' || label.includes(folder) ? '' : ` (${isolate(folder)})`;
   const own = isolate(toSingleLine(formatStateReason(why, findReasonText(why)), BODY_POINTS - countPoints(where)));
+  const failure = findFailureText(why);
+  const wait = { title: `waits ${findWaitText(why) ?? 'for you'}`, body: WAIT_BODIES.get(why) ?? own };
+  const { title, body } = failure === null ? wait : formatFailure(failure, BODY_POINTS - countPoints(where));
   return {
     key: toWaitKey(persona),
     is: 'wait',
-    title: `${formatName(label)} waits ${findWaitText(why) ?? 'for you'}`,
-    body: `${WAIT_BODIES.get(why) ?? own}${where}`,
+    title: `${formatName(label)} ${title}`,
+    body: `${body}${where}`,
     urgency: 'critical',
     opens: { is: 'persona', persona },
     buttons: [buildOpenButton(persona), buildMuteButton(persona)],

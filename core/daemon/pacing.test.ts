@@ -313,6 +313,7 @@ describe('an agent at rest (contract 4, idle surfaces)', () => {
       'SessionStart',
       'SessionEnd',
       'StopFailure',
+      'Interrupt',
       null,
     ]) {
       test(`is at rest no more after ${moment}`, () => {

@@ -156,6 +156,7 @@ function toNotedTurn({ turn, drained }: MachineState, moment: string | null, at:
     case 'SessionStart':
     case 'SessionEnd':
     case 'StopFailure':
+    case 'Interrupt':
       return { is: 'unknown', at };
     case 'Stop': {
       // The second hook at a Stop at which the agent was sent on, or woken.

@@ -6,6 +6,33 @@ const WAIT_TEXTS: ReadonlyMap<string, string> = new Map([
   ['dialog', 'at an open dialog'],
 ]);
 
+/** How a wait begins that is none for an answer: the agent cannot work, and a word of its program says why. */
+const FAILED = 'failed-';
+
+/** Why an agent cannot work, by the words of Claude Code and those that say the same. */
+const FAILURE_TEXTS: ReadonlyMap<string, string> = new Map([
+  ['rate-limit', 'its rate limit is reached'],
+  ['overloaded', 'its model is overloaded'],
+  ['authentication-failed', 'its login is not accepted'],
+  ['oauth-org-not-allowed', 'its organization does not allow this login'],
+  ['billing-error', 'its account has a billing problem'],
+  ['invalid-request', 'its model refuses the request'],
+  ['model-not-found', 'its model does not exist, or is not allowed'],
+  ['server-error', 'the server of its model fails'],
+  ['max-output-tokens', 'its answer became too long'],
+]);
+
+/**
+ * Formats why an agent cannot work, from the reason of its state: `its rate limit is reached`. A word that is not known is untrusted.
+ * Null for a reason that is no failure.
+ */
+export function findFailureText(why: string): string | null {
+  if (!why.startsWith(FAILED)) return null;
+  const word = why.slice(FAILED.length);
+  const other = word === 'unknown' || word === 'error' ? '' : ` (${word.replaceAll('-', ' ')})`;
+  return FAILURE_TEXTS.get(word) ?? `its model could not be asked${other}`;
+}
+
 /**
  * Formats what a waiting agent waits for, as it continues after "waits": `at a permission prompt`. Null for a reason that only its
  * reporter knows.
@@ -28,6 +55,7 @@ export function formatAgentState(is: string, why: string | null, text: string | 
   switch (is) {
     case 'waiting':
       if (why === null) return 'Waits for you';
+      if (findFailureText(why) !== null) return `Cannot work: ${findFailureText(why)}`;
       return `Waits ${findWaitText(why) ?? `for you: ${formatStateReason(why, text)}`}`;
     case 'working':
       return 'Working';

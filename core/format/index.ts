@@ -1,4 +1,5 @@
 export {
+  findFailureText,
   findWaitText,
   formatAgentState,
   formatFolder,

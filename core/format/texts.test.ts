@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatClockTime, formatCount, formatList, formatRest, formatSilence, formatUtcTime } from './index.ts';
+import {
+  formatAgentState,
+  formatClockTime,
+  formatCount,
+  formatList,
+  formatRest,
+  formatSilence,
+  formatUtcTime,
+} from './index.ts';
 
 test('an instant is told as the clock on the wall shows it: today, this week, later', () => {
   const now = new Date(2026, 5, 20, 22, 15).getTime(); // a Saturday
@@ -24,4 +32,12 @@ test('a number that may be higher has a plus, and a list names so many', () => {
 
 test('a UTC time is cut to the second', () => {
   assert.equal(formatUtcTime('2026-06-20T10:00:00.123456+00:00'), '2026-06-20T10:00:00Z');
+});
+
+test('an agent that cannot work says why in words; of a reason that is not known its own', () => {
+  const says = (why: string): string | null => formatAgentState('waiting', why, null);
+  assert.equal(says('failed-rate-limit'), 'Cannot work: its rate limit is reached');
+  assert.equal(says('failed-unknown'), 'Cannot work: its model could not be asked');
+  assert.equal(says('failed-out-of-tea'), 'Cannot work: its model could not be asked (out of tea)');
+  assert.equal(says('permission'), 'Waits at a permission prompt');
 });

@@ -15,10 +15,13 @@ export {
   type HookReply,
   type HookSlot,
   type HookTurn,
+  isAtLeast,
   parseHookEvent,
   parseTurnNotification,
+  parseVersion,
   refuseForeignEnv,
   STOP_TEXTS,
+  type Version,
 } from './harness/index.ts';
 export {
   CHANNEL_LAPSES_MS,
@@ -49,6 +52,7 @@ export {
   combineSessionStates,
   endPermissionWait,
   formatSessionReport,
+  isFailedTurn,
   type NotedMoment,
   parseSessionReport,
   type SessionFacts,

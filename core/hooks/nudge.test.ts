@@ -44,6 +44,11 @@ test('given a session that has just begun, its first prompt is waited for', () =
   assert.deepEqual(decideNudge({ ...IDLE, last: since('SessionStart', STARTS_MS) }), { is: 'nudge' });
 });
 
+test('given a turn that its person broke off, what they write next is waited for', () => {
+  assert.deepEqual(decideNudge({ ...IDLE, last: since('Interrupt', 1000) }), { is: 'later', ms: STARTS_MS - 1000 });
+  assert.deepEqual(decideNudge({ ...IDLE, last: since('Interrupt', STARTS_MS) }), { is: 'nudge' });
+});
+
 test('given no hook ever, a session that is over or a model that cannot be asked, nobody is nudged', () => {
   assert.deepEqual(decideNudge({ ...IDLE, last: null }), { is: 'none', why: 'unknown' });
   assert.deepEqual(decideNudge({ ...IDLE, last: since('SessionEnd', 1e9) }), { is: 'none', why: 'over' });

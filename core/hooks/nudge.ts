@@ -39,11 +39,16 @@ export const NUDGE_LAPSES_MS = 30 * MINUTE;
 export const CHANNEL_LAPSES_MS = MINUTE;
 /** The moment that is noted while the hook of a Stop decides; after it `Stop` or `Continued`. */
 export const STOPPING = 'Stopping';
-/** A new session gets this long: it may be given its first prompt, or go on after a compaction. */
-export const STARTS_MS = MINUTE;
 /**
- * How long an agent counts as working after a moment, in milliseconds. The time is limited because no hook reports that a person
- * broke off a turn. A tool may run long.
+ * A new session gets this long: it may be given its first prompt, or go on after a compaction. So does one whose person broke off a turn,
+ * and may be writing.
+ */
+export const STARTS_MS = MINUTE;
+/** After these nobody works, and a person may be about to. */
+const PAUSES: ReadonlySet<string> = new Set(['SessionStart', 'Interrupt']);
+/**
+ * How long an agent counts as working after a moment, in milliseconds. The time is limited because most programs run no hook when a
+ * person broke off a turn. A tool may run long.
  */
 export const WORKS_MS: Readonly<Record<string, number>> = {
   UserPromptSubmit: 15 * MINUTE,
@@ -67,7 +72,7 @@ export function decideNudge({ pending, waiting, last, before, via, now }: NudgeF
   if (last === null) return { is: 'none', why: 'unknown' };
   const idle = computeIdleIn(last.moment, now - last.at);
   if (idle === 'over') return { is: 'none', why: 'over' };
-  if (idle > 0) return last.moment === 'SessionStart' ? { is: 'later', ms: idle } : { is: 'none', why: 'working' };
+  if (idle > 0) return PAUSES.has(last.moment) ? { is: 'later', ms: idle } : { is: 'none', why: 'working' };
   if (before === null) return { is: 'nudge' };
   const isAnswered = last.at > before.at;
   const isCertain = before.via === 'other' || via === 'channel';
@@ -82,6 +87,7 @@ function computeIdleIn(moment: string, age: number): number | 'over' {
     case 'Stop':
       return 0;
     case 'SessionStart':
+    case 'Interrupt':
       return Math.max(0, STARTS_MS - age);
     case 'SessionEnd':
     case 'StopFailure': // the model cannot be asked: a nudge would fail as the turn did

@@ -125,6 +125,50 @@ describe('what the hooks of a session know of what it does', () => {
     assert.equal(session.hook('UserPromptSubmit'), 'working 64000');
   });
 
+  test('a turn that failed is a wait with its reason, until a prompt, a tool or a Stop; the same failure again is the same wait', () => {
+    for (const [event, after] of [
+      ['UserPromptSubmit', 'working 5000'],
+      ['PreToolUse', 'working 5000'],
+      ['PostToolUse', 'working 5000'],
+      ['Stop', 'idle 5000'],
+      ['SessionStart', 'idle 5000'],
+    ] as const) {
+      const session = createSession();
+      session.hook('UserPromptSubmit');
+      const failed = 'waiting failed-rate-limit 2000';
+      assert.equal(session.hook('StopFailure', { error: 'rate_limit' }), failed);
+      assert.equal(session.hook('StopFailure', { error: 'rate_limit' }), failed);
+      assert.equal(session.hook('Notification', { notification_type: 'idle_prompt' }, 500), failed);
+      assert.equal(session.does({ moment: 'UserPromptSubmit', at: T0 + 9000 }), failed, 'the program is asked then');
+      const end = session.hook(event, bash, 500);
+      assert.match(end, new RegExp(`^${after.split(' ')[0]} `), event);
+      assert.equal(session.report?.waits.length, 0, event);
+    }
+  });
+
+  test('the reason of a failure is one word of plain letters; a turn that a person broke off has failed in nothing', () => {
+    const reason = (given: object, event = 'StopFailure'): string | undefined => {
+      const session = createSession();
+      session.hook(event, given);
+      return session.report?.waits[0]?.reason;
+    };
+    assert.equal(reason({ error: 'Billing_Error' }), 'failed-billing-error');
+    assert.equal(reason({}), 'failed-unknown');
+    assert.equal(reason({ error: '\u202e <b>' }), 'failed-b');
+    assert.equal(reason({ error: '\u202e' }), 'failed-unknown');
+    assert.equal(reason({ error: 'x'.repeat(500) })?.length, 67);
+    assert.equal(reason({ error: 'error' }, 'Stop'), 'failed-error');
+    assert.equal(reason({ error: 'aborted' }, 'Stop'), undefined);
+    assert.equal(reason({ error: 'rate_limit', agent_id: 'a1' }), undefined, 'a subagent');
+  });
+
+  test('a turn that a person broke off is over, with what it asked', () => {
+    const session = createSession();
+    session.hook('UserPromptSubmit');
+    session.hook('PermissionRequest', bash);
+    assert.equal(session.hook('Interrupt'), 'idle 3000');
+  });
+
   test('a compaction in the middle of a turn begins no session', () => {
     const session = createSession();
     session.hook('UserPromptSubmit');

@@ -1,4 +1,4 @@
-import { type AgentState, type Instant, parseJson, type WaitReason } from '../model/index.ts';
+import { type AgentState, type Instant, isFailure, parseJson, type WaitReason } from '../model/index.ts';
 import type { HookTurn } from './harness/index.ts';
 
 /** What the hooks of one session of an agent program know of what it does. It is plain data, which the hook stores in a file. */
@@ -128,10 +128,11 @@ function advanceState(before: SessionReport, turn: HookTurn, now: Instant): Repo
         waits: addWait(waits, { agent, reason: findReason(turn), since: now, tool: turn.tool?.name ?? null }),
       };
     case 'Notification':
+      // An agent that cannot work is idle all the same, until somebody sets it to work again.
       if (turn.notification === 'idle_prompt')
         return turnTo(
           'idle',
-          waits.filter((wait) => wait.agent !== null),
+          waits.filter((wait) => wait.agent !== null || isFailure(wait.reason)),
         );
       // It comes seconds after the question itself, and does not say which agent asks.
       if (!turn.isAsking || waits.length > 0) return same;
@@ -154,13 +155,29 @@ function advanceState(before: SessionReport, turn: HookTurn, now: Instant): Repo
         : same;
     case 'Stop':
     case 'StopFailure':
-      return agent === null
-        ? turnTo(
-            'idle',
-            waits.filter((wait) => wait.agent !== null),
-          )
-        : same;
+    case 'Interrupt': {
+      if (agent !== null) return same;
+      const left = waits.filter((wait) => wait.agent !== null);
+      return turnTo('idle', isFailedTurn(turn) ? [...left, toFailedWait(waits, turn, now)] : left);
+    }
   }
+}
+
+/** The reason of Cursor for a turn that its person broke off. */
+const BROKEN_OFF = 'aborted';
+const FAILURE_CHARS = 60;
+
+/** Returns whether the turn ended because the model could not be asked, so that its agent does nothing until a person acts. */
+export function isFailedTurn({ failure, agent }: Pick<HookTurn, 'failure' | 'agent'>): boolean {
+  return failure !== null && failure !== BROKEN_OFF && agent === null;
+}
+
+/** The same failure again, without a prompt in between, is the same wait. */
+function toFailedWait(waits: SessionReport['waits'], { failure }: HookTurn, now: Instant): SessionWait {
+  const word = (failure ?? '').toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const reason = `failed-${word.slice(0, FAILURE_CHARS).replaceAll(/^-|-$/g, '') || 'unknown'}` as const;
+  const before = waits.find((wait) => wait.agent === null && wait.reason === reason);
+  return before ?? { agent: null, reason, since: now, tool: null };
 }
 
 function findReason({ tool, notification }: HookTurn): WaitReason {
@@ -183,7 +200,8 @@ function endWait(waits: SessionReport['waits'], { agent, tool }: HookTurn): Sess
 }
 
 function endOlderWaits(waits: SessionReport['waits'], agent: string | null, now: Instant): SessionReport['waits'] {
-  const left = waits.filter((wait) => wait.agent !== agent || now - wait.since <= SAME_CALL_MS);
+  const isSameCall = ({ reason, since }: SessionWait): boolean => !isFailure(reason) && now - since <= SAME_CALL_MS;
+  const left = waits.filter((wait) => wait.agent !== agent || isSameCall(wait));
   return left.length === waits.length ? waits : left;
 }
 

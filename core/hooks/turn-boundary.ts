@@ -81,6 +81,7 @@ export function decideMove(moment: HookMoment): HookMove {
     case 'Stop':
       return decideAtStop(moment);
     case 'StopFailure':
+    case 'Interrupt':
     case 'SessionEnd':
     case 'PermissionRequest':
     case 'Notification':

@@ -25,6 +25,12 @@ describe('which report of an agent counts', () => {
     assert.equal(chooseAgentState({ session: waiting, hook, poll: { is: 'live' } }), waiting);
   });
 
+  test('an agent whose model cannot be asked looks idle to others, and goes on only when it works', () => {
+    const failed = { is: 'waiting', why: 'failed-rate-limit', since: 1500 } as const;
+    assert.equal(chooseAgentState({ hook: failed, session: { is: 'idle', since: 9000 } }), failed);
+    assert.equal(chooseAgentState({ hook: failed, session }), session);
+  });
+
   test('else what began last counts, and of equal ones the report of the closest', () => {
     assert.equal(chooseAgentState({ hook, session }), session);
     assert.equal(chooseAgentState({ hook: { ...hook, since: 3000 }, session }).is, 'idle');

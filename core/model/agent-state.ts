@@ -35,8 +35,11 @@ export interface AgentDetails {
   readonly decision?: number | null;
 }
 
-/** What a waiting agent needs from a person. */
-export type WaitReason = 'permission' | 'input' | 'decision' | 'dialog';
+/** What a waiting agent needs from a person. `failed-...`: its model cannot be asked, and what follows says why. */
+export type WaitReason = 'permission' | 'input' | 'decision' | 'dialog' | `failed-${string}`;
+
+/** Returns whether the agent waits because its model cannot be asked. */
+export const isFailure = (why: string): boolean => why.startsWith('failed-');
 
 /**
  * Who reports what an agent does. `poll`: the source of its inbox, which is its daemon for a persona daemon. `session`: the files of
@@ -63,7 +66,8 @@ const REPORTERS: readonly AgentReporter[] = ['hook', 'session', 'poll'];
 
 /**
  * Decides which report counts (docs/contract/agent-state.md). A process that ended does nothing. An agent that waits for a person is
- * hidden only by a report that it went on since; a decision that it waits for, by nothing but another wait. Of the others the one
+ * hidden only by a report that it went on since; a decision that it waits for, by nothing but another wait. An agent whose model
+ * cannot be asked looks idle to all others, and goes on when it works. Of the others the one
  * that began last counts; of equal ones that of the closest reporter. Folder and model that it leaves out come from the others.
  */
 export function chooseAgentState(reports: AgentReports): AgentState {
@@ -101,7 +105,8 @@ function toDecisionState({ id, since }: DecisionReport): AgentState {
 }
 
 function hasGoneOn(waiting: AgentState, { is, since = 0 }: AgentState): boolean {
-  return (is === 'working' || is === 'idle') && since > (waiting.since ?? Number.POSITIVE_INFINITY);
+  const goesOn = is === 'working' || (is === 'idle' && !isFailure(waiting.why ?? ''));
+  return goesOn && since > (waiting.since ?? Number.POSITIVE_INFINITY);
 }
 
 /** Several reporters see the same wait a few seconds apart. */

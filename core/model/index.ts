@@ -6,6 +6,7 @@ export {
   type AgentState,
   chooseAgentState,
   type DecisionReport,
+  isFailure,
   isSameWait,
   type WaitReason,
 } from './agent-state.ts';

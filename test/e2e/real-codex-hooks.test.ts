@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { PersonaWire } from '../../app/status/index.ts';
 import { agentTerminals, prepareCodex, trustCodexHooks, waitForCodex } from '../kit/agent-terminal.ts';
@@ -9,7 +11,9 @@ import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
 import { until } from '../kit/until.ts';
 
-test('the real Codex with our hooks: idle, working, waiting for its person, held at its Stop and let go', async (t) => {
+const WITHIN_MS = 60_000;
+
+test('the real Codex with our hooks: idle, working, waiting for its person, held at its Stop and let go, broken off, and over', async (t) => {
   const client = realClient('codex');
   if ('missing' in client) return void needs(t, client.missing);
   using home = trayHome();
@@ -20,6 +24,7 @@ test('the real Codex with our hooks: idle, working, waiting for its person, held
   const answered = Promise.withResolvers<null>();
   await using model = await modelServer(({ fresh }) => {
     if (fresh.includes('Think about it')) return thinking.promise;
+    if (fresh.includes('Think again')) return new Promise(() => {});
     if (fresh.includes('Push it')) return [{ tool: 'exec_command', input: escapes }];
     if (fresh.includes('This stop is held by Hivebar')) return answered.promise;
     return null;
@@ -59,4 +64,24 @@ test('the real Codex with our hooks: idle, working, waiting for its person, held
   await hivebar('decision', 'respond', decision, '--select', 'a');
   answered.resolve(null);
   await is('idle');
+
+  // Its person breaks off a turn.
+  await terminals.say('one', 'Think again');
+  await is('working');
+  terminals.key('one', 'Escape');
+  await is('idle');
+
+  // A thread that is over says so. That of a terminal is over when its server lets go of it, some time after the terminal.
+  const exec = spawn(client.program, ['exec', '--skip-git-repo-check', 'Be short'], {
+    ...{ cwd: project, stdio: 'ignore', timeout: WITHIN_MS },
+    env: { PATH: process.env.PATH ?? '', HOME: home.home, ...env },
+  });
+  assert.deepEqual(await once(exec, 'exit'), [0, null]);
+  const reports = readdirSync(home.at('run', 'agents')).map((name) =>
+    readFileSync(home.at('run', 'agents', name), 'utf8'),
+  );
+  assert.deepEqual(reports.map((text) => (JSON.parse(text) as { readonly is: string }).is).toSorted(), [
+    'gone',
+    'idle',
+  ]);
 });

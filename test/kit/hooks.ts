@@ -22,6 +22,7 @@ export function installHooks(home: string, state: string): void {
     random: realRandom,
     os: process.platform,
     managed: { claude: [], codex: [] },
+    findVersion: () => null,
     tryCommand: async () => null,
     run: join(state, 'run'),
     scriptPath: join(state, 'hook', 'hivebar-hook'),

@@ -5,7 +5,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 export type Block =
   | { readonly text: string }
   /** `namespace`: of a tool of Codex that belongs to an MCP server. */
-  | { readonly tool: string; readonly input: object; readonly namespace?: string };
+  | { readonly tool: string; readonly input: object; readonly namespace?: string }
+  /** In place of an answer: the status of HTTP, and why. */
+  | { readonly fails: number; readonly error: { readonly type: string; readonly message: string } };
 
 /** A request to the model, as far as an answer hangs on it. */
 export interface Ask {
@@ -44,7 +46,14 @@ export async function modelServer(answer: (ask: Ask) => Answer | Promise<Answer>
       // What has no tools is a title or a summary, and no turn of the agent.
       if (ask.tools.length > 0) asks.push(ask);
       const blocks = (ask.tools.length === 0 ? null : await answer(ask)) ?? [{ text: 'ok' }];
-      api.say(response, body.model ?? 'm', blocks, asks.length, body.stream === true);
+      const [first] = blocks;
+      if (first !== undefined && 'fails' in first) {
+        const { fails, error } = first;
+        response.writeHead(fails, { 'content-type': 'application/json' });
+        return void response.end(JSON.stringify({ type: 'error', error }));
+      }
+      const spoken = blocks.filter((block): block is SpokenBlock => !('fails' in block));
+      api.say(response, body.model ?? 'm', spoken, asks.length, body.stream === true);
     });
   });
   // For programs that send everything through their proxy: it leads to this machine and nowhere else.
@@ -70,7 +79,14 @@ export async function modelServer(answer: (ask: Ask) => Answer | Promise<Answer>
   };
 }
 
-type Say = (response: ServerResponse, model: string, blocks: readonly Block[], n: number, isStream: boolean) => void;
+type SpokenBlock = Exclude<Block, { readonly fails: number }>;
+type Say = (
+  response: ServerResponse,
+  model: string,
+  blocks: readonly SpokenBlock[],
+  n: number,
+  isStream: boolean,
+) => void;
 
 const APIS: readonly { readonly ending: string; parts(body: Body): readonly Part[]; readonly say: Say }[] = [
   { ending: '/messages', parts: ({ messages = [] }) => messages, say: sayAnthropic },
@@ -148,7 +164,7 @@ function stream(response: ServerResponse, events: readonly (readonly [type: stri
   response.end();
 }
 
-function sayAnthropic(response: ServerResponse, model: string, blocks: readonly Block[], n: number): void {
+function sayAnthropic(response: ServerResponse, model: string, blocks: readonly SpokenBlock[], n: number): void {
   const stop_reason = blocks.some((block) => 'tool' in block) ? 'tool_use' : 'end_turn';
   const usage = { input_tokens: 10, output_tokens: 1 };
   const message = {
@@ -182,7 +198,7 @@ function sayAnthropic(response: ServerResponse, model: string, blocks: readonly 
   ]);
 }
 
-function sayOpenAi(response: ServerResponse, model: string, blocks: readonly Block[], n: number): void {
+function sayOpenAi(response: ServerResponse, model: string, blocks: readonly SpokenBlock[], n: number): void {
   const output = blocks.map((block, at) =>
     'tool' in block
       ? {
@@ -218,7 +234,7 @@ function sayOpenAi(response: ServerResponse, model: string, blocks: readonly Blo
 function sayChat(
   response: ServerResponse,
   model: string,
-  blocks: readonly Block[],
+  blocks: readonly SpokenBlock[],
   n: number,
   isStream: boolean,
 ): void {
@@ -254,7 +270,7 @@ function sayChat(
   response.end('data: [DONE]\n\n');
 }
 
-function sayGemini(response: ServerResponse, modelVersion: string, blocks: readonly Block[], _n: number): void {
+function sayGemini(response: ServerResponse, modelVersion: string, blocks: readonly SpokenBlock[], _n: number): void {
   const parts = blocks.map((block) =>
     'tool' in block ? { functionCall: { name: block.tool, args: block.input } } : { text: block.text },
   );

@@ -79,6 +79,8 @@ const CHECKPOINT_PAGES = 250;
 /** The most events of another source in one frame. */
 const MOST_EVENTS = 20;
 const SAYS_PROMPTS: ReadonlySet<HookTurn['event']> = new Set(['PermissionRequest', 'Notification', 'SubagentStop']);
+/** The turn or the session is over, and nothing that is said reaches the model. */
+const ENDS_UNASKED: ReadonlySet<HookTurn['event']> = new Set(['SessionEnd', 'StopFailure', 'Interrupt']);
 const NOTHING_WAITS: WaitingEvents = { items: [], acknowledge: () => {} };
 
 /**
@@ -152,7 +154,7 @@ async function answerTurn(callBase: Omit<HookCall, 'persona' | 'db'>): Promise<s
   const call: HookCall = { ...callBase, persona, db: wrapWithDeadline(db, budget) };
   if (turn.event === 'SessionEnd') endSession(call);
   if (turn.isSubagent) noteStop(call);
-  if (turn.event === 'SessionEnd' || turn.event === 'StopFailure' || turn.isSubagent) return persona;
+  if (ENDS_UNASKED.has(turn.event) || turn.isSubagent) return persona;
   const daemons = isThere(join(dirs.state, 'daemons')) ? await import('./doorbell.ts') : null;
   try {
     await handleTurnBoundary(call, daemons);

@@ -97,7 +97,7 @@ export async function runMcpServer(io: Io, { rings }: McpServerOptions): Promise
     connected?.notification({ method, params } as never).catch((error: unknown) => log.warn(formatError(error)));
   }
 
-  function createServer(): Server {
+  function createServer({ era }: { readonly era: string }): Server {
     const server = new Server(
       { ...identity.info },
       {

@@ -32,6 +32,8 @@ function createClaude(version: Version | null): Harness {
   };
 }
 
+/** An older version ignores the whole settings file that names this event. */
+const STOP_FAILURE_FROM: Version = [2, 1, 78];
 /** Ten seconds more than a hook waits for a person (permission.ts). */
 const PERMISSION_TIMEOUT_S = 600;
 
@@ -53,16 +55,17 @@ export const claude: HarnessModule = {
         [
           ...(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop'] as const),
           // These show whether one of its agents is asking its person for something.
-          ...(['SessionEnd', 'PermissionRequest', 'Notification', 'SubagentStop'] as const),
+          ...(['SessionEnd', 'PermissionRequest', 'StopFailure', 'Notification', 'SubagentStop'] as const),
         ],
         '*',
       ),
+      StopFailure: { event: 'StopFailure', matcher: null, from: STOP_FAILURE_FROM },
       // Its dialog is shown while the hook waits, and takes an answer too.
       PermissionRequest: { event: 'PermissionRequest', matcher: null, timeout: PERMISSION_TIMEOUT_S },
     },
     timeout: HOOK_TIMEOUT_S,
     asksForTrust: false,
     waits: ['SessionStart', 'Stop'],
-    onWindows: true,
+    windows: { shell: 'sh' },
   },
 };

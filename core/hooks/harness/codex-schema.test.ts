@@ -44,6 +44,7 @@ const SCHEMAS: Readonly<Record<HookEvent, object | null>> = {
   PreCompact: closed({}),
   Stop: closed(DECISION, BLOCK_SAYS_WHY),
   StopFailure: closed({}),
+  Interrupt: null,
   SessionEnd: null,
   PermissionRequest: closed({}),
   Notification: null,

@@ -1,6 +1,7 @@
 import { type Fault, LARGE_JSON, parseJson } from '../../model/index.ts';
 import { refuseForeignInput } from './dialect.ts';
 import {
+  createSlot,
   createSlots,
   type Harness,
   type HarnessModule,
@@ -20,6 +21,9 @@ function createCodex(): Harness {
   };
 }
 
+/** Codex cuts hooks of these events at three seconds, and warns of a longer timeout at each start. */
+const END_TIMEOUT_S = 3;
+
 export const codex: HarnessModule = {
   name: 'codex',
   label: 'Codex',
@@ -31,13 +35,18 @@ export const codex: HarnessModule = {
     projectFolder: '.codex',
     files: { user: 'hooks.json', project: 'hooks.json' },
     form: { is: 'groups' },
-    events: createSlots(
-      ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop', 'PermissionRequest'],
-      '*',
-    ),
+    events: {
+      ...createSlots(
+        ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PreCompact', 'Stop', 'PermissionRequest'],
+        '*',
+      ),
+      SubagentStop: createSlot('SubagentStop'),
+      SessionEnd: { event: 'SessionEnd', matcher: null, timeout: END_TIMEOUT_S },
+      Interrupt: { event: 'Interrupt', matcher: null, timeout: END_TIMEOUT_S },
+    },
     timeout: HOOK_TIMEOUT_S,
     asksForTrust: true,
-    onWindows: true,
+    windows: { shell: 'cmd' },
   },
 };
 

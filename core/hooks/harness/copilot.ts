@@ -23,8 +23,8 @@ const SETUP: HarnessSetup = {
   form: {
     is: 'entries',
     version: { user: 1, project: null },
-    formatEntry: ({ command, timeout, matcher }) => ({
-      ...{ type: 'command', command, timeoutSec: timeout },
+    formatEntry: ({ command, isPowerShell, timeout, matcher }) => ({
+      ...{ type: 'command', [isPowerShell ? 'powershell' : 'command']: command, timeoutSec: timeout },
       ...(matcher === null ? {} : { matcher }),
     }),
   },
@@ -39,7 +39,7 @@ const SETUP: HarnessSetup = {
     SubagentStop: createSlot('SubagentStop'),
   },
   timeout: HOOK_TIMEOUT_S,
-  onWindows: false,
+  windows: { shell: 'powershell' },
   asksForTrust: false,
 };
 

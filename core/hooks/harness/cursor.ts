@@ -30,7 +30,7 @@ const SETUP: HarnessSetup = {
     sessionEnd: createSlot('SessionEnd'),
   },
   timeout: HOOK_TIMEOUT_S,
-  onWindows: false,
+  windows: { shell: 'cmd or powershell' },
   asksForTrust: false,
 };
 

@@ -26,7 +26,7 @@ const SETUP: HarnessSetup = {
     Notification: createSlot('Notification'),
   },
   timeout: HOOK_TIMEOUT_S * 1000,
-  onWindows: false,
+  windows: { shell: 'powershell' },
   asksForTrust: false,
 };
 

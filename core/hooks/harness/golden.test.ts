@@ -67,6 +67,7 @@ function stdinAt(name: string, event: HookEvent): string {
     PreCompact: { trigger: 'auto', custom_instructions: '' },
     Stop: { stop_hook_active: false, last_assistant_message: 'done' },
     StopFailure: { error: 'rate_limit', error_details: null, last_assistant_message: null },
+    Interrupt: { reason: 'user' },
     SessionEnd: { reason: 'exit' },
     PermissionRequest: { tool_name: 'Write', tool_input: {}, agent_id: 'a1', agent_type: 'general-purpose' },
     Notification: { notification_type: 'permission_prompt', message: 'Claude needs your permission' },

@@ -32,7 +32,7 @@ const SETUP: HarnessSetup = {
     SessionEnd: createSlot('SessionEnd'),
   },
   timeout: HOOK_TIMEOUT_S,
-  onWindows: false,
+  windows: { shell: 'cmd, no quotes' },
   asksForTrust: false,
 };
 

@@ -65,8 +65,18 @@ export interface HarnessSetup {
   readonly asksForTrust: boolean;
   /** The program's events after which a waiter begins, which wakes an idle agent by its end; absent: the program has no such hooks. */
   readonly waits?: readonly string[];
-  /** Whether its hooks are written for Windows, where each program has a shell of its own. */
-  readonly onWindows: boolean;
+  /** Null: its hooks are not written for Windows. */
+  readonly windows: WindowsShell | null;
+}
+
+/**
+ * What runs the command of a hook on Windows. `sh`: the program brings a shell. `cmd or powershell`: which one is not documented. `cmd, no
+ * quotes`: the program puts quotes around the command, and so takes none within it.
+ */
+export interface WindowsShell {
+  readonly shell: 'sh' | 'cmd' | 'powershell' | 'cmd or powershell' | 'cmd, no quotes';
+  /** What an entry also says, so that it is this shell. */
+  readonly extra?: object;
 }
 
 /** How a settings file names hooks, under its key `hooks`. */
@@ -89,6 +99,8 @@ export type SettingsForm =
 
 export interface EntryFacts {
   readonly command: string;
+  /** Whether the command is one for PowerShell. */
+  readonly isPowerShell: boolean;
   readonly timeout: number;
   readonly matcher: string | null;
 }
@@ -96,8 +108,10 @@ export interface EntryFacts {
 export interface HookSlot {
   readonly event: HookEvent;
   readonly matcher: string | null;
-  /** In place of the timeout of the setup, where a hook may wait for a person. */
+  /** In place of the timeout of the setup: a hook may wait for a person, or has less time than others. */
   readonly timeout?: number;
+  /** The first version that knows the event. An older one ignores the whole file that names it. Absent: each version knows it. */
+  readonly from?: Version;
 }
 
 /** The seconds of a hook. The budget of a hook is one second, but a machine under load may need more. */
@@ -137,6 +151,7 @@ export const HOOK_EVENTS = [
   'PreCompact',
   'Stop',
   'StopFailure',
+  'Interrupt',
   'SessionEnd',
   'PermissionRequest',
   'Notification',

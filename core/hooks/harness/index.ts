@@ -22,8 +22,11 @@ export {
   type HookReply,
   type HookSlot,
   type HookTurn,
+  isAtLeast,
   parseHookEvent,
+  parseVersion,
   STOP_TEXTS,
+  type Version,
 } from './harness.ts';
 
 /** One row per agent program. Replies, recipes of installation, help and the table of guides derive from it. */

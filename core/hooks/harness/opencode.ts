@@ -67,7 +67,7 @@ export const opencode: HarnessModule = {
       null,
     ),
     timeout: HOOK_TIMEOUT_S,
-    onWindows: false,
+    windows: null,
     asksForTrust: false,
   },
 };

@@ -47,7 +47,7 @@ export const qwen: HarnessModule = {
       '*',
     ),
     timeout: HOOK_TIMEOUT_S * 1000,
-    onWindows: false,
+    windows: { shell: 'powershell', extra: { shell: 'powershell' } },
     asksForTrust: false,
   },
 };

@@ -24,6 +24,7 @@ export const SILENT_ROWS: HarnessRows = {
   PreCompact: SILENT_ROW,
   Stop: SILENT_ROW,
   StopFailure: SILENT_ROW,
+  Interrupt: SILENT_ROW,
   SessionEnd: SILENT_ROW,
   PermissionRequest: SILENT_ROW,
   Notification: SILENT_ROW,
