@@ -302,11 +302,11 @@ test('G7 a script, a Node or a program that is gone is named by status for each 
     assert.equal((await r.run('status', '--harness', harness))[0], 0, harness);
     const script = r.home.text('state/hook/hivebar-hook');
     r.home.write('state/hook/hivebar-hook', script.replace(/\nnode=.*\n/, "\nnode='/gone/node'\n"));
-    const [noNode, said] = await r.run('status', '--harness', harness);
+    const [noNode, output] = await r.run('status', '--harness', harness);
     assert.deepEqual(
-      [noNode, said.includes('hivebar-hook names /gone/node, which is gone: run hivebar hook install')],
+      [noNode, output.includes('hivebar-hook names /gone/node, which is gone: run hivebar hook install')],
       [1, true],
-      said,
+      output,
     );
     rmSync(r.home.at('state/hook/hivebar-hook'));
     const [noScript, line] = await r.run('status', '--harness', harness);
