@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -36,6 +36,14 @@ interface Hooks {
 }
 
 type Plugin = (input: object) => Promise<Partial<Hooks>>;
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // it has ended
+  }
+}
 
 /** OpenCode as the plugin sees it, and the real script of the hooks with a program that answers what the test says. */
 async function rig(more: { readonly script?: string; readonly get?: () => Promise<never> } = {}) {
@@ -83,6 +91,12 @@ async function rig(more: { readonly script?: string; readonly get?: () => Promis
     answer: (event: string, text: string) => writeFileSync(h.state.at(`answer-${event}`), text),
     show: (event: string, additionalContext: string) =>
       writeFileSync(h.state.at(`answer-${event}`), `${JSON.stringify({ additionalContext })}\n`),
+    /** The pid of a waiter that has a pipe; 0: there is none. */
+    waiter(): number {
+      const dir = h.state.at('run/waiters/ada');
+      const pipe = existsSync(dir) ? readdirSync(dir).find((name) => /^7f3c-01\.\d+$/.test(name)) : undefined;
+      return Number(pipe?.split('.')[1] ?? 0);
+    },
     ring: () => ringWaiters(h.state.at('run/waiters'), ['ada']),
     event: (type: string, properties: object = {}) =>
       hooks.event({ event: { type, properties: { sessionID: SESSION, ...properties } } }),
@@ -195,27 +209,42 @@ test('given mail for an idle agent, its waiter begins one turn with the agent an
   await until('woken', () => r.prompts.length > 0);
   const body = { agent: 'plan', model: MODEL, parts: [{ type: 'text', text: WORDS }] };
   assert.deepEqual(r.prompts, [{ path: { id: SESSION }, body }]);
-  assert.deepEqual(r.ring(), [], 'nothing waits until the next turn is over');
 });
 
-test('given a turn that failed or a plugin that is disposed of, nothing waits', async (t) => {
+test('given a next prompt, the end of the session or of the plugin, the waiter of an idle agent ends', async (t) => {
   if (needs(t, NO_SHELL)) return;
   await using r = await rig();
   r.answer('Wait', 'wait ada\n');
+  const ends = [
+    () => r.prompt(),
+    () => r.event('session.deleted', { sessionID: undefined, info: { id: SESSION } }),
+    () => r.hooks.dispose(),
+  ];
+  for (const end of ends) {
+    await r.prompt();
+    await r.event('session.idle');
+    await until('it waits', () => r.waiter() > 0);
+    const pid = r.waiter();
+    await end();
+    await until(`${end} ended it`, () => !isAlive(pid));
+  }
+  assert.deepEqual(r.prompts, []);
+});
+
+test('given a turn that failed or was interrupted, nothing wakes the agent; one whose turn was whole is woken', async (t) => {
+  if (needs(t, NO_SHELL)) return;
+  await using r = await rig();
+  r.answer('Wait', `wake ada ${WORDS}\n`);
   await r.prompt();
   await r.event('session.error', { error: { name: 'MessageAbortedError' } });
   await r.event('session.idle');
-  assert.equal(r.waits(), false);
-  await r.prompt();
-  await r.event('session.idle');
-  await until('it waits', () => r.ring().includes(SESSION));
-  await r.prompt();
-  await until('none waits during a turn', () => r.ring().length === 0);
-  await r.event('session.idle');
-  await until('it waits again', () => r.ring().includes(SESSION));
-  await r.hooks.dispose();
-  await until('none is left', () => r.ring().length === 0);
-  assert.deepEqual(r.prompts, []);
+  await r.prompt('other');
+  await r.event('session.idle', { sessionID: 'other' });
+  await until('woken', () => r.prompts.length > 0);
+  assert.deepEqual(
+    r.prompts.map((prompt) => (prompt as { path: object }).path),
+    [{ id: 'other' }],
+  );
 });
 
 test('given a subagent, it is shown nothing, and what it asks its person for is reported as its own until each was answered', async (t) => {
