@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
+import { agentTerminals } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
@@ -60,11 +61,16 @@ async function rig(t: TestContext, answer: Answer, settings: object = {}) {
   };
   await run('hook', 'install', '--harness', 'opencode', '--persona', 'ada');
   await run('hook', 'status', '--harness', 'opencode');
+  const dir = home.at('run', 'waiters', 'ada');
   return {
     home,
     model,
     env,
     run,
+    program,
+    project,
+    /** The pipes of waiters, and the notes of their sessions. */
+    waiters: (): readonly string[] => (existsSync(dir) ? readdirSync(dir) : []),
     count: (text: string): number => model.asks.filter(({ fresh }) => fresh.includes(text)).length,
     start(...args: readonly string[]) {
       const child: ChildProcessByStdio<null, Readable, Readable> = spawn(program, args, {
@@ -104,6 +110,7 @@ test('the real OpenCode as a server, idle, begins a turn when mail comes, with t
     t,
     ({ fresh }) => {
       if (fresh.includes('Think about it')) return thinking.promise;
+      if (fresh.includes('Think again') && !fresh.includes('Go on')) return new Promise(() => {});
       return fresh.includes('Say hello') ? [{ tool: 'bash', input: BASH }] : null;
     },
     { permission: { bash: 'ask' } },
@@ -123,10 +130,16 @@ test('the real OpenCode as a server, idle, begins a turn when mail comes, with t
     return response;
   };
   const { id } = (await (await call('POST', '/session', {})).json()) as { readonly id: string };
-  const say = (text: string) => call('POST', `/session/${id}/prompt_async`, { parts: [{ type: 'text', text }] });
+  const say = (text: string, agent = 'build') =>
+    call('POST', `/session/${id}/prompt_async`, { agent, parts: [{ type: 'text', text }] });
+  /** The agents whose turns there were, in order. */
+  const listAgents = async (): Promise<readonly string[]> => {
+    const messages = (await (await call('GET', `/session/${id}/message`)).json()) as readonly {
+      readonly info: { readonly role: string; readonly agent: string };
+    }[];
+    return messages.flatMap(({ info }) => (info.role === 'user' ? [info.agent] : []));
+  };
 
-  const dir = r.home.at('run', 'waiters', 'ada');
-  const list = (): readonly string[] => (existsSync(dir) ? readdirSync(dir) : []);
   const isShown = (text: string): Promise<void> =>
     until(
       () => `${text} is shown: ${output()}`,
@@ -134,16 +147,17 @@ test('the real OpenCode as a server, idle, begins a turn when mail comes, with t
     );
   const isIdle = (): Promise<void> =>
     until(
-      () => `it waits: ${list()} ${output()}`,
-      () => list().some((name) => name.startsWith(`${id}.`)),
+      () => `it waits: ${r.waiters()} ${output()}`,
+      () => r.waiters().some((name) => name.startsWith(`${id}.`)),
     );
 
-  await say('Hello');
+  await say('Hello', 'plan');
   await isShown('Hello');
   await isIdle();
   await r.run('send', '--to', 'ada', '--from', 'bo', 'FIRST MAIL');
   await isShown('FIRST MAIL');
   await isIdle();
+  assert.deepEqual(await listAgents(), ['plan', 'plan'], 'an agent that may only plan goes on planning');
 
   await using tray = await r.home.start(['--no-tray', '--no-notifications'], r.env);
   await r.run('send', '--to', 'ada', '--from', 'bo', 'SECOND MAIL');
@@ -159,13 +173,28 @@ test('the real OpenCode as a server, idle, begins a turn when mail comes, with t
   await isShown('THIRD MAIL');
   await isIdle();
 
+  // After an interrupted turn its person is there, so mail waits for their next prompt.
+  await say('Think again');
+  await isShown('Think again');
+  await call('POST', `/session/${id}/abort`);
+  await tray.persona('ada', ({ agent }) => agent === 'idle');
+  await r.run('send', '--to', 'ada', '--from', 'bo', 'FOURTH MAIL');
+  assert.equal(r.count('FOURTH MAIL'), 0);
+  assert.deepEqual(
+    r.waiters().filter((name) => name.includes('.')),
+    [],
+  );
+  await say('Go on');
+  await isShown('FOURTH MAIL');
+  await isIdle();
+
   const wakes = r.model.asks.map(({ fresh }) => /hivebar: \d+ items? waits? in your inbox/.exec(fresh)?.[0] ?? null);
   assert.deepEqual(
     wakes.filter((words) => words !== null),
     Array.from({ length: 3 }, () => 'hivebar: 1 item waits in your inbox'),
     'each once, and none for nothing',
   );
-  assert.deepEqual(['FIRST MAIL', 'SECOND MAIL', 'THIRD MAIL'].map(r.count), [1, 1, 1]);
+  assert.deepEqual(['FIRST MAIL', 'SECOND MAIL', 'THIRD MAIL', 'FOURTH MAIL'].map(r.count), [1, 1, 1, 1]);
 
   await say('Say hello');
   await tray.persona('ada', ({ agent, agentReason }) => agent === 'waiting' && agentReason === 'permission');
@@ -176,7 +205,28 @@ test('the real OpenCode as a server, idle, begins a turn when mail comes, with t
 
   await call('DELETE', `/session/${id}`);
   await until(
-    () => `nothing waits: ${list()}`,
-    () => list().length === 0,
+    () => `nothing waits: ${r.waiters()}`,
+    () => r.waiters().length === 0,
   );
+});
+
+test('the real OpenCode in a terminal, idle, begins a turn when mail comes, and leaves no waiter when it ends', async (t) => {
+  await using r = await rig(t, () => null);
+  if (r === null) return;
+  if (needs(t, spawnSync('tmux', ['-V']).status === 0 ? null : 'tmux is missing: apt-get install tmux')) return;
+  await using terminals = agentTerminals(r.home.home);
+  terminals.start('one', r.project, r.env, [r.program]);
+  const isWaiting = (): boolean => r.waiters().some((name) => name.includes('.'));
+  const sees = (goal: string, happened: () => boolean): Promise<void> =>
+    until(() => `${goal}: ${r.waiters()}\n${terminals.screen('one')}`, happened);
+  await terminals.shows('one', /Ask anything/);
+  await terminals.say('one', 'Hello');
+  await sees('it is asked', () => r.count('Hello') > 0);
+  await sees('it waits', isWaiting);
+  await r.run('send', '--to', 'ada', '--from', 'bo', 'FIRST MAIL');
+  await sees('the mail', () => r.count('FIRST MAIL') > 0);
+  await sees('it waits again', isWaiting);
+  assert.doesNotMatch(terminals.screen('one'), /FIRST MAIL/, 'its person sees the sentence and no mail');
+  terminals.key('one', 'C-c');
+  await sees('nothing waits', () => !isWaiting());
 });
