@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { installCommand, MARKETPLACE, runToEnd } from '../kit/agent-plugin.ts';
 import { agentTerminals, prepareClaude } from '../kit/agent-terminal.ts';
+import { doctor } from '../kit/doctor.ts';
 import { modelServer } from '../kit/model-server.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
@@ -75,6 +76,8 @@ test('the real Claude Code with the plugin: mail with a prompt, a wake when idle
   await isShown('one', 'SECOND MAIL');
   await isIdle('one');
   assert.match(await status(), INSTALLED);
+  const { is, seen } = (await doctor(home, env)).findCheck('hooks');
+  assert.deepEqual([is, seen], ['ok', 'Claude Code (as a plugin): installed, and they answer']);
   assert.match(await claude('mcp', 'list'), /^plugin:hivebar:hivebar: .*Connected$/m);
   const listStarts = logNode(home.at('hook', 'hivebar-hook'), home.at('starts'));
   await terminals.say('one', 'List my mail');

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { installCommand, MARKETPLACE, runToEnd } from '../kit/agent-plugin.ts';
 import { agentTerminals, prepareCodex, trustCodexHooks, waitForCodex } from '../kit/agent-terminal.ts';
 import { listCodexHooks } from '../kit/codex-app-server.ts';
+import { doctor } from '../kit/doctor.ts';
 import { modelServer } from '../kit/model-server.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
@@ -40,6 +41,10 @@ test('the real Codex with the plugin: not trusted, and hook status says so; trus
   assert.equal(code, 1);
   assert.match(output, /^Codex {8}plugin {6}installed as a plugin of Codex {2}hivebar@hivebar {2}\//);
   assert.match(output, /installed, not trusted: run \/hooks in Codex/);
+
+  const { is, seen } = (await doctor(home, codex)).findCheck('hooks');
+  assert.equal(is, 'fail');
+  assert.match(seen, /^Codex: installed, not trusted: run \/hooks in Codex/);
 
   assert.equal((await hivebar(['session', 'set', 'cy', '--cwd', project]))[0], 0);
   await using terminals = agentTerminals(home.home);
