@@ -100,6 +100,30 @@ describe('kept sessions', () => {
     );
   });
 
+  test('who works in a folder is kept however many sessions begin there, until a person ends it', () => {
+    const sessions = openStored();
+    for (const [cwd, pid] of [
+      ['/w', 11],
+      ['/w', 12],
+      ['/v', 13],
+    ] as const)
+      sessions.set({ ...PLAIN, id: null, cwd, runner: { pid, startKey: 'boot:1' } }, 1);
+    const begin = (): void => {
+      for (let n = 1; n <= 15; n += 1) sessions.set({ ...PLAIN, id: `${n}` }, n);
+    };
+    const list = () => sessions.list('ada').flatMap(({ id, cwd, runner }) => (id === null ? [[cwd, runner.pid]] : []));
+    begin();
+    assert.deepEqual(list(), [
+      ['/v', 13],
+      ['/w', 12],
+    ]);
+    assert.equal(sessions.list('ada').length, 12);
+    for (let n = 15; n >= 6; n -= 1) sessions.end('ada', `${n}`, 20);
+    sessions.end('ada', null, 20);
+    begin();
+    assert.deepEqual(list(), [['/w', 12]]);
+  });
+
   test('end: the one that is named, else the newest that is not over; the first end counts', () => {
     const sessions = openStored();
     for (const id of ['one', 'two', 'three']) sessions.set({ ...PLAIN, id }, 1);

@@ -28,7 +28,10 @@ const STEPS = [
   'CREATE INDEX sessions_by_id ON sessions (id, seq)',
 ] as const;
 
-/** The number of sessions that are stored for each persona. */
+/**
+ * The number of sessions that are stored for each persona, beside those that say who works in a folder: hooks announce each session
+ * there by its id, and would soon push out what a person set.
+ */
 const MAX_SESSIONS = 10;
 
 /**
@@ -40,7 +43,7 @@ export interface SessionStore {
    * Stores the session as the persona's newest, and replaces an earlier announcement of the same session. @throws Fault `usage`
    */
   set(announcement: SessionAnnouncement, at: Instant): void;
-  /** Newest first, at most 10. */
+  /** Newest first: the last 10, and the newest of each folder that was set without an id and is not over. */
   list(persona: PersonaId): readonly Session[];
   /** By persona, and newest first for each. */
   listAll(): readonly Session[];
@@ -88,7 +91,9 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
   );
   const trim = db.prepare<{ id: string | null }>(
     `DELETE FROM sessions WHERE persona = ? AND seq NOT IN
-       (SELECT seq FROM sessions WHERE persona = ? ORDER BY seq DESC LIMIT ${MAX_SESSIONS}) RETURNING id`,
+       (SELECT seq FROM sessions WHERE persona = ? ORDER BY seq DESC LIMIT ${MAX_SESSIONS})
+     AND seq NOT IN
+       (SELECT max(seq) FROM sessions WHERE persona = ? AND id IS NULL AND ended_at IS NULL GROUP BY cwd) RETURNING id`,
   );
   const selectNewest = db.prepare<Pick<SessionRow, 'persona'>>(
     'SELECT persona FROM sessions WHERE id = ? ORDER BY announced_at DESC, persona, seq DESC LIMIT 1',
@@ -118,7 +123,7 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
         const processColumns = [harness?.name ?? null, harness?.home ?? null, lock ?? null];
         const resumeJson = resume === null ? null : JSON.stringify(resume);
         insert.run(persona, id, cwd, ...paneColumns, pid, startKey, resumeJson, at, ...processColumns);
-        const trimmed = trim.all(persona, persona).map((row) => row.id);
+        const trimmed = trim.all(persona, persona, persona).map((row) => row.id);
         removeOwners(
           owners,
           [id, ...trimmed].filter((each) => each !== null),
