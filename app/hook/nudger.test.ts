@@ -208,6 +208,37 @@ test('C2 an idle thread of Codex that somebody runs is told by its own queue, wi
   );
 });
 
+test('given a thread of Codex and an address, the queue is used, and the address when Codex runs no session of the thread', async (t) => {
+  if (process.platform !== 'linux' || needs(t, NO_PYTHON)) return;
+  using r = rig();
+  await using b = await bell();
+  const lock = r.state.write('t.lock', '');
+  const holder = spawn('python3', ['-c', FLOCK_HOLDER, lock]);
+  await once(holder.stdout, 'data');
+  try {
+    const runner = { pid: process.pid, startKey: null, lock };
+    const harness = { name: 'codex', home: r.state.at('codex') };
+    openSessionStore(r.db).set(
+      { persona: 'ada', id: THREAD, cwd: '/', pane: null, runner, resume: null, harness },
+      Date.now(),
+    );
+    r.wakes.set('ada', b.url);
+    r.at('Stop');
+    r.push();
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
+    assert.deepEqual([r.ran.length, b.rung.length], [1, 0]);
+    r.push();
+    noteActivity(r.run, 'ada', 'Stop');
+    utimesSync(join(r.run, 'activity', 'ada'), new Date(), new Date(Date.now() + 1000));
+    Object.assign(r.codex, { code: 1, stderr: `Error: No active session found matching '${THREAD}'.` });
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });
+    assert.deepEqual([r.ran.length, b.rung.length], [2, 1]);
+  } finally {
+    holder.stdin.end();
+    await once(holder, 'exit');
+  }
+});
+
 test('C2 given an agent of which one asks its person for something, nobody is rung for until that one went on', async () => {
   using r = rig();
   await using b = await bell();
