@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { utimesSync } from 'node:fs';
+
 import { test } from 'node:test';
 import { CHANNEL_LAPSES_MS } from '../../core/hooks/index.ts';
 import { openItems } from '../../core/inbox/index.ts';
@@ -23,6 +25,17 @@ function rig() {
     claims: [open(waiterDb), open(trayDb)] as const,
     push: (session: string | null = null) => items.push([newItem({ session, created: time.now })]),
     moment: (event: string) => noteActivity(dirs.run, 'ada', event),
+    stopNow: () => {
+      noteActivity(dirs.run, 'ada', 'Stop');
+      utimesSync(state.at('run/activity/ada'), time.now / 1000, time.now / 1000);
+    },
+    show: (most: number) => {
+      const lease = items.lease({ persona: 'ada', session: null, upTo: 4, most, forMs: 1000 });
+      items.markDelivered(
+        lease,
+        lease.items.map(({ id }) => id),
+      );
+    },
     [Symbol.dispose]() {
       waiterDb[Symbol.dispose]();
       trayDb[Symbol.dispose]();
@@ -40,6 +53,24 @@ test('given an item for an idle agent, one process may nudge and every other fin
   assert.deepEqual(waiter.claim('ada', 's1').nudge, { is: 'nudge' });
   assert.deepEqual(tray.claim('ada', null).nudge, { is: 'none', why: 'outstanding' });
   assert.deepEqual(tray.decide('local-ada', null).nudge, { is: 'none', why: 'outstanding' }, 'by its other id too');
+});
+
+test('given a turn that showed some of the items, the rest is nudged for, until they are shown', () => {
+  using r = rig();
+  const [waiter, tray] = r.claims;
+  r.moment('Stop');
+  for (let n = 0; n < 3; n += 1) r.push();
+  assert.deepEqual(waiter.claim('ada', 's1').nudge, { is: 'nudge' });
+  r.time.now += 2000;
+  r.show(1);
+  r.stopNow();
+  r.time.now += 1000;
+  assert.deepEqual(tray.claim('ada', null).nudge, { is: 'nudge' });
+  r.time.now += 2000;
+  r.stopNow();
+  assert.deepEqual(waiter.claim('ada', 's1').nudge, { is: 'none', why: 'told' }, 'that turn showed nothing');
+  r.show(2);
+  assert.deepEqual(waiter.claim('ada', 's1').nudge, { is: 'none', why: 'nothing waits' });
 });
 
 test('given a claim that was taken back, the next one may nudge; one that somebody replaced stays', () => {

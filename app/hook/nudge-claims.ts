@@ -41,7 +41,7 @@ export interface NudgeDecision {
 
 export interface NudgeClaimsNeeds {
   readonly db: Database;
-  readonly items: Pick<Items, 'pending' | 'list'>;
+  readonly items: Pick<Items, 'pending' | 'list' | 'shownAt'>;
   readonly dirs: Dirs;
   readonly clock: Pick<Clock, 'now'>;
 }
@@ -81,6 +81,7 @@ export function openNudgeClaims({ db, items, dirs, clock }: NudgeClaimsNeeds): N
       pending: items.pending(name, session),
       waiting: findNewestId(name, session),
       last: findNewest(activities),
+      shownAt: items.shownAt(name),
       before: select.get(name) ?? null,
       via,
       now: clock.now(),

@@ -26,7 +26,7 @@ export interface NudgeWays {
 
 export interface NudgerNeeds {
   readonly db: Database;
-  readonly items: Pick<Items, 'pending' | 'list'>;
+  readonly items: Pick<Items, 'pending' | 'list' | 'shownAt'>;
   readonly dirs: Dirs;
   readonly disk: Disk;
   readonly clock: Clock;

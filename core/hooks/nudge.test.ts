@@ -18,6 +18,7 @@ const IDLE: NudgeFacts = {
   pending: ONE,
   waiting: 1,
   last: { moment: 'Stop', at: NOW - 1000 },
+  shownAt: null,
   before: null,
   via: 'other',
   now: NOW,
@@ -80,6 +81,17 @@ test('given a nudge that was answered, what still waits is not nudged for again,
   );
 });
 
+test('given a turn after a nudge that showed some of what waits, the rest is nudged for, once more than it is shown', () => {
+  const before: NudgeRecord = { waiting: 9, at: NOW - 5000, via: 'other' };
+  const facts: NudgeFacts = { ...IDLE, before, waiting: 9 };
+  assert.deepEqual(decideNudge({ ...facts, shownAt: NOW - 4000 }), { is: 'nudge' });
+  assert.deepEqual(
+    decideNudge({ ...facts, shownAt: NOW - 6000 }),
+    { is: 'none', why: 'told' },
+    'it was shown them before',
+  );
+});
+
 test('given a ring over a channel that nobody answered, another way waits a minute and then nudges, and the channel does not repeat it', () => {
   const rung = (ms: number): NudgeFacts => ({
     ...{ ...IDLE, last: since('Stop', 2 * NUDGE_LAPSES_MS) },
@@ -122,7 +134,7 @@ test('property: over any history, between two nudges there is an answer or the l
         if (comes) came += 1;
         now += 1;
         const pending: NudgeFacts['pending'] = came > 0 ? ONE : [0, 0, 0, 0, 0];
-        const nudge = decideNudge({ pending, waiting: came, last, before, via: 'other', now });
+        const nudge = decideNudge({ pending, waiting: came, last, shownAt: null, before, via: 'other', now });
         if (nudge.is !== 'nudge') continue;
         assert.ok(came > 0 && last !== null);
         assert.ok(now - last.at >= (WORKS_MS[last.moment] ?? 0));

@@ -9,6 +9,8 @@ export interface NudgeFacts {
   readonly waiting: number;
   /** When the agent's hook last ran, and at which moment; null: never, so nothing is known of its turns. */
   readonly last: { readonly moment: string; readonly at: Instant } | null;
+  /** When the agent was last shown items of its inbox; null: never. */
+  readonly shownAt: Instant | null;
   /** The previous nudge; null: none. */
   readonly before: NudgeRecord | null;
   /** Who wants to nudge. */
@@ -62,12 +64,13 @@ export const WORKS_MS: Readonly<Record<string, number>> = {
 
 /**
  * Decides whether to nudge an agent. An idle agent is nudged once; a working agent is never nudged, because its next hook
- * delivers. At most one nudge is outstanding, and the same waiting items are not nudged for twice. Ask with what waits at that
- * very moment, so that no nudge is sent for mail that was read meanwhile (contract 8, defect 13).
+ * delivers. At most one nudge is outstanding, and an agent that was shown nothing after a nudge is not nudged for the same items
+ * again. One that was shown some of them gets the rest by another nudge, because a hook shows no more than fits. Ask with what waits
+ * at that very moment, so that no nudge is sent for mail that was read meanwhile (contract 8, defect 13).
  *
  * A nudge over a channel may be lost, so it holds back another way only for a minute. The channel itself never repeats one.
  */
-export function decideNudge({ pending, waiting, last, before, via, now }: NudgeFacts): Nudge {
+export function decideNudge({ pending, waiting, last, shownAt, before, via, now }: NudgeFacts): Nudge {
   if (pending.every((count) => count === 0)) return { is: 'none', why: 'nothing waits' };
   if (last === null) return { is: 'none', why: 'unknown' };
   const idle = computeIdleIn(last.moment, now - last.at);
@@ -78,7 +81,8 @@ export function decideNudge({ pending, waiting, last, before, via, now }: NudgeF
   const isCertain = before.via === 'other' || via === 'channel';
   const lapsesMs = isCertain ? NUDGE_LAPSES_MS : CHANNEL_LAPSES_MS;
   if (!isAnswered && now - before.at < lapsesMs) return { is: 'none', why: 'outstanding' };
-  return isAnswered && isCertain && before.waiting >= waiting ? { is: 'none', why: 'told' } : { is: 'nudge' };
+  const isNew = waiting > before.waiting || (shownAt !== null && shownAt > before.at);
+  return isAnswered && isCertain && !isNew ? { is: 'none', why: 'told' } : { is: 'nudge' };
 }
 
 /** Milliseconds until the agent is idle if nothing else happens; 0: it is idle. `over`: a nudge cannot reach the agent. */

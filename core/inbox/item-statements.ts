@@ -136,6 +136,7 @@ export function prepareItemStatements(db: Database) {
     ),
     forAnySession: db.prepare('UPDATE inbox SET session = NULL WHERE seq = ?'),
     touch: db.prepare('UPDATE personas SET rev = (SELECT max(rev) + 1 FROM personas) WHERE name = ?'),
+    drainedAt: db.prepare<{ drained_at: number | null }>('SELECT drained_at FROM personas WHERE name = ?'),
     noteDrain: db.prepare('UPDATE personas SET drained_at = ? WHERE name = ?'),
     left: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${own('?3')} LIMIT ?4)`),
     leftToAll: db.prepare<{ n: number }>(`SELECT count(*) AS n FROM (SELECT 1 ${toAll} LIMIT ?3)`),

@@ -116,6 +116,8 @@ export interface Items {
    * stands for as many or more, which bounds the cost.
    */
   pending(persona: string, session: string | null): readonly [number, number, number, number, number];
+  /** When the persona was last shown items here; null: never. */
+  shownAt(persona: string): Instant | null;
   /** Leases pending items. The persona is created if there is a broadcast for it. */
   lease(request: LeaseRequest): Lease;
   /**

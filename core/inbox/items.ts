@@ -167,6 +167,7 @@ export function openItems({ db, clock, changed = () => {} }: ItemsOptions): Item
       tallies.push(...sql.tallyOfNobodyYet.all(persona, now));
       return sumByPriority(tallies);
     },
+    shownAt: (persona) => sql.drainedAt.get(persona)?.drained_at ?? null,
     lease({ persona, session, upTo, most, forMs }) {
       const now = nowMs();
       const lease = runLaterTransaction(db, () => {

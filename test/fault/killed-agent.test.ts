@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runKilledAgent } from '../kit/killed-agent.ts';
 
-/** The bench `waiter` does the same with 10,000. */
-const MESSAGES = 30;
+/** More at once than a hook shows. The bench `waiter` does the same with 10,000. */
+const MESSAGES = 150;
 
 test(`given ${MESSAGES} messages to an agent that is killed at random between turns, it misses none, sees none twice and wakes for each`, async (t) => {
   if (process.platform === 'win32') return;
@@ -15,7 +15,7 @@ test(`given ${MESSAGES} messages to an agent that is killed at random between tu
   const { missed, shownTwice, wokenForNothing, ...rest } = await runKilledAgent({
     messages: MESSAGES,
     random,
-    burst: 8,
+    burst: 30,
   });
   t.diagnostic(JSON.stringify(rest));
   assert.deepEqual({ missed, shownTwice, wokenForNothing }, { missed: 0, shownTwice: 0, wokenForNothing: 0 });

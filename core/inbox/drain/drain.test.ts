@@ -32,6 +32,7 @@ function createItems(...saved: readonly Item[]) {
     list: unused,
     find: unused,
     pending: unused,
+    shownAt: unused,
     lease(request) {
       asked.push(request);
       calls.push('lease');
