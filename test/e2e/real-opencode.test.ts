@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { agentTerminals } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
+import { programEntry } from '../kit/program.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
@@ -90,17 +91,27 @@ async function rig(t: TestContext, answer: Answer, settings: object = {}) {
   };
 }
 
-test('the real OpenCode with our plugin: shown mail with a prompt and after a tool, each once, and then it is delivered', async (t) => {
-  await using r = await rig(t, async ({ fresh }) => {
-    if (!fresh.includes('Say hello')) return null;
-    await r?.run('inbox', 'push', '--to', 'ada', '--type', 'event', '--priority', '0', 'MAIL MEANWHILE');
-    return [{ tool: 'bash', input: BASH }];
-  });
+test('the real OpenCode with our plugin and hivebar mcp: shown mail with a prompt and after tools of both kinds, each once', async (t) => {
+  const push = (text: string) => r?.run('inbox', 'push', '--to', 'ada', '--type', 'event', '--priority', '0', text);
+  const server = { type: 'local', command: [process.execPath, programEntry('hivebar'), 'mcp'] };
+  await using r = await rig(
+    t,
+    async ({ fresh }) => {
+      if (fresh.includes('Say hello')) {
+        await push('MAIL MEANWHILE');
+        return [{ tool: 'bash', input: BASH }];
+      }
+      if (!fresh.includes('MAIL MEANWHILE')) return null;
+      await push('MAIL AT LAST');
+      return [{ tool: 'hivebar_who', input: {} }];
+    },
+    { mcp: { hivebar: server } },
+  );
   if (r === null) return;
   await r.run('inbox', 'push', '--to', 'ada', '--type', 'event', 'MAIL BEFORE');
   const { ended, output } = r.start('run', 'Say hello');
   assert.equal(await ended, 0, output());
-  assert.deepEqual(['MAIL BEFORE', 'MAIL MEANWHILE'].map(r.count), [1, 1], output());
+  assert.deepEqual(['MAIL BEFORE', 'MAIL MEANWHILE', 'MAIL AT LAST'].map(r.count), [1, 1, 1], output());
   assert.doesNotMatch(await r.run('inbox', 'list', 'ada', '--pending', '--json'), /MAIL/);
 });
 
