@@ -487,8 +487,7 @@ test('given a session that does not say that it is idle, nothing goes to its soc
     { kind: 'bg' },
   ]) {
     write(fields);
-    const why = 'Claude Code does not say that the session is idle';
-    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'wait', why }, JSON.stringify(fields));
+    assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'not' }, JSON.stringify(fields));
   }
   r.wakes.set('ada', b.url);
   assert.deepEqual(await r.nudger.nudgeIfDue('ada'), { is: 'nudged' });

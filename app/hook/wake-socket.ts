@@ -17,7 +17,7 @@ export interface SocketNeeds {
 }
 
 /**
- * Null: it is no session of Claude Code with a socket that is known, or it would hold or refuse what comes there.
+ * Null: it is no idle session of Claude Code with a socket that is known, or it would hold or refuse what comes there.
  * @param name the persona's name in the local hive
  */
 export async function createSocketWake(session: Session, name: string, needs: SocketNeeds): Promise<Wake | null> {
@@ -34,7 +34,7 @@ export async function createSocketWake(session: Session, name: string, needs: So
       // Claude Code drops words that are the same as those of a moment before, so they name the newest item.
       const words = `${formatWakeWords(pending, name, id)} (newest item: ${waiting})`;
       const isRung = await bell.ring(words, stop);
-      return isRung ? { is: 'nudged' } : { is: 'wait', why: 'Claude Code does not say that the session is idle' };
+      return isRung ? { is: 'nudged' } : { is: 'wait', why: 'the session of Claude Code went on' };
     } catch (error) {
       if (error instanceof Fault && NOTHING_SENT.has(error.code)) return { is: 'wait', why: error.message };
       throw error;

@@ -25,30 +25,30 @@ export interface SessionBell {
 /** Larger than what Claude Code writes about a session. */
 const MOST_BYTES = 64 * 1024;
 
-/** Null: the session cannot be reached. It has no socket, speaks an unknown protocol or is over. */
+/** Null: the session cannot be rung now. It is not idle, has no socket, speaks an unknown protocol or is over. */
 export function createSessionBell(
   session: AnnouncedSession,
   { files, uid }: Pick<Disk, 'files' | 'uid'>,
   findProcess: ReadProcess = readProcess,
 ): SessionBell | null {
-  if (find() === null) return null;
+  if (findIdle() === null) return null;
   const send = createSendToSession(files, uid);
   return {
     async ring(words, signal) {
-      const now = find();
-      if (now === null || !now.isIdle) return false;
-      await send(now.path, (id) => formatFrame(id, words), signal);
+      const path = findIdle();
+      if (path === null) return false;
+      await send(path, (id) => formatFrame(id, words), signal);
       return true;
     },
   };
 
-  function find(): { readonly path: string; readonly isIdle: boolean } | null {
+  /** Returns the path of its socket. */
+  function findIdle(): string | null {
     const file = readSession();
     if (file === null || file.pid !== session.pid || file.sessionId !== session.id) return null;
+    if (file.kind !== 'interactive' || file.status !== 'idle' || file.waitingFor !== null) return null;
     try {
-      const path = findSocket(session.id, { file, goneAt: null }, findProcess);
-      const isIdle = file.kind === 'interactive' && file.status === 'idle' && file.waitingFor === null;
-      return { path, isIdle };
+      return findSocket(session.id, { file, goneAt: null }, findProcess);
     } catch (error) {
       if (error instanceof Fault) return null;
       throw error;
