@@ -48,7 +48,10 @@ export const command = defineCommand(
     limitHeap({ storms: true });
     const machine = createRealMachine(log);
     if (await closeUninvitedInspector()) log.warn('closed an inspector that a SIGUSR1 during the start had opened');
-    const end = await runTray(plan, findOwnDirs({ ...io.env }), machine);
+    const end = await runTray(plan, findOwnDirs({ ...io.env }), machine, async () => {
+      const { openMcpHttp } = await import('./mcp/index.ts');
+      return await openMcpHttp(io, log);
+    });
     if (end.is === 'stopped') return 0;
     const instance = end.by === null ? '' : ` (port ${end.by.port ?? 'not known yet'}, pid ${end.by.pid})`;
     if (open) {

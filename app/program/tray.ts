@@ -24,7 +24,7 @@ import { followAgentStates } from '../sources/agent-states.ts';
 import { catchUpAfterInterruptions } from '../sources/hive-watchers.ts';
 import { createLocalIdLookup, openLocal } from '../sources/local-hive.ts';
 import { decidePrimary, findWatchedPlaces, hideSecrets } from '../sources/open-sources.ts';
-import { loadPage, startStatusServer } from '../status/index.ts';
+import { loadPage, type McpHttp, startStatusServer } from '../status/index.ts';
 import { openWatchers } from './open-watchers.ts';
 import { createOwnedServices } from './owned-services.ts';
 import { type RunEnd, runInModes, type StoreMode } from './store-modes.ts';
@@ -43,6 +43,11 @@ export interface TrayPlan {
 
 export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; readonly by: RunningInstance | null };
 
+/** With what answers the Model Context Protocol over HTTP. */
+interface RunPlan extends TrayPlan {
+  readonly openMcp: () => Promise<McpHttp>;
+}
+
 /** How long a recovery is shown before everything starts again. */
 const RECOVERY_SHOWN_MS = 1500;
 /** A link can be opened while its message is among this many events of its persona: more than any surface lists. */
@@ -52,16 +57,21 @@ const LINKED_EVENTS = 200;
  * Runs the tray process, which watches every hive and has one board and all surfaces. Returns when it is asked to stop.
  * @throws Fault for whatever prevents the start: settings, database, port
  */
-export async function runTray(plan: TrayPlan, dirs: Dirs, machine: Machine): Promise<TrayEnd> {
+export async function runTray(
+  plan: TrayPlan,
+  dirs: Dirs,
+  machine: Machine,
+  openMcp: () => Promise<McpHttp>,
+): Promise<TrayEnd> {
   for (const dir of [dirs.state, dirs.config]) ensurePrivateDir(machine.disk, dir);
   const claim = claimInstance(dirs.run, machine);
   if (claim.is === 'taken') return claim;
   using instance = claim.instance;
-  await runInModes(dirs, machine, (mode, running) => run(plan, dirs, mode, instance, running));
+  await runInModes(dirs, machine, (mode, running) => run({ ...plan, openMcp }, dirs, mode, instance, running));
   return { is: 'stopped' };
 }
 
-async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instance, outer: Machine): Promise<RunEnd> {
+async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instance, outer: Machine): Promise<RunEnd> {
   const isWhole = mode.is === 'whole';
   const dirs: Dirs = isWhole ? real : { ...real, state: mode.state };
   const file = openSettings(dirs.config);
@@ -186,6 +196,7 @@ async function run(plan: TrayPlan, real: Dirs, mode: StoreMode, instance: Instan
     page: loadPage(),
     token: instance.token,
     tokenEverywhere: settings.tokenEverywhere,
+    mcp: settings.mcpOverHttp ? plan.openMcp : null,
     port: settings.port,
     socketPath: resolveOwnerSocketPath(machine.os, dirs.run, machine.disk.uid),
     version: readVersion(),

@@ -31,6 +31,7 @@ import type { RequestOrigin } from './front-server.node.ts';
 import { followLoops, type Loops, registerHealthRoutes } from './health-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
 import { registerItemRoutes } from './item-routes.ts';
+import { registerMcpRoute } from './mcp-route.ts';
 import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
 import { registerProjectRoutes } from './project-routes.ts';
 import { parseStreamQuery } from './queries.ts';
@@ -199,6 +200,7 @@ export async function createApp(
   registerHistoryRoutes(app, options.history, clock);
   registerHiveRoutes(app, options.hive, heldAnswers, createHoldSignal);
   registerActionRoutes(app, options.actions, createHoldSignal);
+  registerMcpRoute(app, options.mcp, heldAnswers, createHoldSignal);
   registerItemRoutes(app, options.items, { holds: heldAnswers, clock }, createHoldSignal);
   registerDecisionRoutes(app, options.decisions, heldAnswers, createHoldSignal);
   registerPermissionRoutes(app, options.permissions, createHoldSignal);

@@ -6,6 +6,7 @@ import type { ActionTable } from './api-routes.ts';
 import { CANCEL_BODY, DECISION_BODY, DECISION_QUERY } from './decision-routes.ts';
 import { HOURS, LIMIT } from './history-routes.ts';
 import { DRAIN_ITEMS_BODY, PUSH_BODY } from './item-routes.ts';
+import { MCP_QUERY } from './mcp-route.ts';
 import {
   DECISIONS_QUERY,
   DRAIN_BODY,
@@ -277,6 +278,25 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     body: PERMISSION_BODY,
     answer: json(answers.PermissionReplyAnswer),
     refusals: { 400: BAD_BODY, 403: 'it did not come over the owner-only socket' },
+  },
+  'GET /mcp': {
+    id: 'mcpStream',
+    summary: 'Refused: the server says nothing by itself',
+    tag: 'local hive',
+    token: 'always',
+    answer: json(answers.ProblemAnswer),
+    status: 405,
+  },
+  'POST /mcp': {
+    id: 'mcp',
+    summary: 'The Model Context Protocol (Streamable HTTP), with the setting `mcpOverHttp`',
+    tag: 'local hive',
+    token: 'always',
+    query: MCP_QUERY,
+    headers: { 'Hivebar-Persona': 'The agent that the request is for.' },
+    body: { type: 'object' },
+    answer: { type: 'application/json', schema: { type: 'object' } },
+    refusals: { 400: 'no persona is named', 403: 'the setting is off', 503: TOO_MANY_HOLDS },
   },
   'GET /v1/signals/pending': {
     id: 'signalsPending',

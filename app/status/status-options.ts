@@ -5,6 +5,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import type { ActionTable, HiveApi, PermissionsApi } from './api-routes.ts';
 import type { DecisionsApi } from './decision-routes.ts';
 import type { ItemsApi } from './item-routes.ts';
+import type { McpHttp } from './mcp-route.ts';
 import type { Metric } from './metrics.ts';
 import type { ProjectsApi } from './project-routes.ts';
 import type { DaemonKeys } from './session.ts';
@@ -19,6 +20,8 @@ export interface StatusOptions {
   readonly items: ItemsApi;
   readonly decisions: DecisionsApi;
   readonly permissions: PermissionsApi;
+  /** Loads what answers `POST /mcp`; null: the setting `mcpOverHttp` is off. */
+  readonly mcp: (() => Promise<McpHttp>) | null;
   readonly events: EventLog;
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;

@@ -18,7 +18,12 @@ const BODIES: Readonly<Record<string, string>> = {
   '/api/v1/items/drain': '{"persona":"zoe"}',
   '/api/v1/decisions': '{"persona":"zoe","prompt":"Which?","freeText":true}',
 };
-const SERVED: Readonly<Record<string, number>> = { 'POST /api/v1/token': 403, 'POST /v1/signals': 202 };
+const SERVED: Readonly<Record<string, number>> = {
+  'POST /api/v1/token': 403,
+  'POST /v1/signals': 202,
+  'GET /mcp': 405,
+  'POST /mcp': 403, // it is off
+};
 /** What the owner gets: a code that is none is refused to everybody. */
 const served = (route: string): number => SERVED[route] ?? 200;
 /** Hooks ask here, over the socket: nobody else does, whatever token they have. */
@@ -160,9 +165,9 @@ test('without tokenEverywhere only message text, sending, actions and signals as
   open.poll('zoe', 0);
   open.decisions.create(asks());
   const closed = open.server.routes.filter((route) =>
-    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/permissions)|^\w+ \/v1\//.test(route),
+    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/permissions)|^\w+ \/(v1\/|mcp)/.test(route),
   );
-  assert.equal(closed.length, 21);
+  assert.equal(closed.length, 23);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);

@@ -5,10 +5,12 @@ import {
   type ElicitRequestFormParams,
   type ElicitResult,
   type Notification,
+  StreamableHTTPClientTransport,
+  type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { programEntry } from './program.ts';
-import type { TrayHome } from './tray-process.ts';
+import type { TrayHome, TrayProcess } from './tray-process.ts';
 
 /** The two revisions of the protocol, as the client of the makers of MCP begins them. */
 export const ERAS = ['2025-11-25', '2026-07-28'] as const;
@@ -22,10 +24,14 @@ export interface ToolAnswer {
 }
 
 /** The official client with `hivebar mcp` as its server. */
-export interface McpClient extends AsyncDisposable {
-  readonly client: Client;
+export interface McpClient extends ConnectedClient {
   readonly pid: number;
   readonly stderr: string;
+}
+
+/** The official client with a server. */
+export interface ConnectedClient extends AsyncDisposable {
+  readonly client: Client;
   /** Notifications that the client knows nothing of, and changes of resources. */
   readonly notifications: readonly Notification[];
   call(name: string, args?: object, options?: CallOptions): Promise<ToolAnswer>;
@@ -61,6 +67,33 @@ export async function connectMcp(home: TrayHome, options: McpClientOptions = {})
   transport.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk.toString('utf8');
   });
+  const connected = await connectClient(transport, era, person);
+  return {
+    ...connected,
+    pid: transport.pid ?? 0,
+    get stderr() {
+      return stderr;
+    },
+  };
+}
+
+/** The official client over HTTP, with the token of the tray process. */
+export function connectMcpHttp(
+  tray: TrayProcess,
+  persona: string,
+  era: Era,
+  person?: McpClientOptions['person'],
+): Promise<ConnectedClient> {
+  const headers = { authorization: `Bearer ${tray.token}`, 'hivebar-persona': persona };
+  const transport = new StreamableHTTPClientTransport(new URL(`${tray.url}/mcp`), { requestInit: { headers } });
+  return connectClient(transport, era, person);
+}
+
+async function connectClient(
+  transport: Transport,
+  era: Era,
+  person: McpClientOptions['person'],
+): Promise<ConnectedClient> {
   const mode = era === '2025-11-25' ? 'legacy' : { pin: era };
   const capabilities = person === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode }, capabilities });
@@ -76,10 +109,6 @@ export async function connectMcp(home: TrayHome, options: McpClientOptions = {})
   await client.connect(transport, { timeout: WITHIN_MS });
   return {
     client,
-    pid: transport.pid ?? 0,
-    get stderr() {
-      return stderr;
-    },
     notifications,
     async call(name, given = {}, { meta, ...more } = {}) {
       const params = { name, arguments: { ...given }, ...(meta === undefined ? {} : { _meta: { ...meta } }) };

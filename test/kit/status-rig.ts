@@ -119,6 +119,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
       wait: (id, limitMs, signal) => waitForDecision(id, { decisions, clock: realClock, limitMs, signal }),
     },
     permissions,
+    mcp: null,
     projects: () => [labProject()],
     signals: { signals, registrations },
     keys: { all: () => [] },

@@ -1,1 +1,2 @@
+export { openMcpHttp } from './http.node.ts';
 export { runMcpServer } from './server.node.ts';

@@ -142,6 +142,11 @@ const OWN_SETTINGS = {
       default: false,
       description: 'permission prompts of agents can be answered in Hivebar',
     },
+    mcpOverHttp: {
+      type: 'boolean',
+      default: false,
+      description: 'serve MCP at /mcp, with the token, to clients that cannot start hivebar mcp',
+    },
     opener: OPENER,
     urlSchemes: {
       type: 'array',
