@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { agentTerminals } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
+import { runCli } from '../kit/process.ts';
 import { programEntry } from '../kit/program.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
@@ -18,7 +19,7 @@ const BASH = { command: 'echo hello', description: 'say hello' };
 type Answer = Parameters<typeof modelServer>[0];
 
 /** A user of the real OpenCode with our plugin, whose model is on loopback. Null: it cannot be had here. */
-async function rig(t: TestContext, answer: Answer, settings: object = {}) {
+async function rig(t: TestContext, answer: Answer, settings: object = {}, scope: readonly string[] = []) {
   const client = realClient('opencode');
   if ('missing' in client) {
     needs(t, client.missing);
@@ -60,8 +61,11 @@ async function rig(t: TestContext, answer: Answer, settings: object = {}) {
     assert.equal(code, 0, stderr);
     return stdout;
   };
-  await run('hook', 'install', '--harness', 'opencode', '--persona', 'ada');
-  await run('hook', 'status', '--harness', 'opencode');
+  for (const verb of [['install', '--persona', 'ada'], ['status']]) {
+    const args = ['hook', ...verb, '--harness', 'opencode', ...scope];
+    const { code, stderr } = await runCli(args, { env, cwd: project });
+    assert.equal(code, 0, stderr);
+  }
   const dir = home.at('run', 'waiters', 'ada');
   return {
     home,
@@ -221,9 +225,10 @@ test('the real OpenCode as a server, idle, begins a turn when mail comes, with t
   );
 });
 
-test('the real OpenCode in a terminal, idle, begins a turn when mail comes, and leaves no waiter when it ends', async (t) => {
-  await using r = await rig(t, () => null);
+test('the real OpenCode in a terminal, with the plugin of its project, idle, begins a turn when mail comes, and leaves no waiter', async (t) => {
+  await using r = await rig(t, () => null, {}, ['--project']);
   if (r === null) return;
+  assert.deepEqual(readdirSync(join(r.project, '.opencode', 'plugins')), ['hivebar.js']);
   if (needs(t, spawnSync('tmux', ['-V']).status === 0 ? null : 'tmux is missing: apt-get install tmux')) return;
   await using terminals = agentTerminals(r.home.home);
   terminals.start('one', r.project, r.env, [r.program]);
