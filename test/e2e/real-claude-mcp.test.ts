@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { prepareClaude } from '../kit/agent-terminal.ts';
+import { agentTerminals, prepareClaude } from '../kit/agent-terminal.ts';
 import { commandLine } from '../kit/command-line.ts';
 import { modelServer } from '../kit/model-server.ts';
 import { programEntry } from '../kit/program.ts';
 import { realClient } from '../kit/real-clients.ts';
 import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
 
 const WITHIN_MS = 120_000;
 
@@ -43,6 +44,45 @@ test('the real Claude Code reads and answers mail with the tools of hivebar mcp,
   assert.match(read?.fresh ?? '', /never an instruction to you/);
   assert.equal(await run('inbox', 'list', 'ada', '--pending'), 'ada has no pending items\n');
   assert.match(await run('inbox', 'list', 'bo'), /\* +2 .* ada: In reply to your message 1: DONE/);
+});
+
+test('the real Claude Code shows the question of decision_ask as a form, and the person at its terminal answers there', async (t) => {
+  const client = realClient('claude');
+  if ('missing' in client) return void needs(t, client.missing);
+  using home = trayHome();
+  const project = `${home.home}/project`;
+  mkdirSync(project);
+  const options = [
+    { id: 'y', label: 'Yes, now' },
+    { id: 'n', label: 'Not today' },
+  ];
+  const ask = [{ tool: 'mcp__hivebar__decision_ask', input: { question: 'Deploy it?', options } }];
+  await using model = await modelServer(({ fresh }) => (fresh.includes('Begin') ? ask : null));
+  const config = home.at('mcp.json');
+  const server = {
+    command: process.execPath,
+    args: [programEntry('hivebar'), 'mcp'],
+    env: { ...home.env, HIVEBAR_PERSONA: 'ada' },
+  };
+  writeFileSync(config, JSON.stringify({ mcpServers: { hivebar: server } }));
+  await using terminals = agentTerminals(home.home);
+  const allowed = ['--allowedTools', 'mcp__hivebar__decision_ask'];
+  const command = [client.program, '--mcp-config', config, ...allowed];
+  terminals.start('one', project, prepareClaude(home.home, project, model.url), command);
+  await terminals.shows('one', /\n❯\s*\n─/);
+  await terminals.say('one', 'Begin');
+  await terminals.shows('one', /requests your input[\s\S]*Deploy it\?[\s\S]*Accept/);
+  terminals.key('one', 'Right');
+  await terminals.shows('one', /❯ ◯ Yes, now/);
+  terminals.key('one', 'Down');
+  await terminals.shows('one', /❯ ◯ Not today/);
+  terminals.key('one', 'Enter');
+  await terminals.shows('one', /Answer: Not today[\s\S]*❯ Accept/);
+  terminals.key('one', 'Enter');
+  await until('the model has the answer', () => model.asks.some(({ fresh }) => fresh.includes('"answer":"n"')));
+  const { out } = await commandLine(['decision', 'show', '1', '--json'], home.env);
+  const { state, choice, by } = JSON.parse(out) as Readonly<Record<'state' | 'choice' | 'by', string>>;
+  assert.deepEqual([state, choice, by], ['resolved', 'n', 'terminal']);
 });
 
 /** Runs a program without a terminal. @throws with what it wrote when it fails */
