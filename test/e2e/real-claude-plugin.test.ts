@@ -91,7 +91,10 @@ test('the real Claude Code with the plugin: mail with a prompt, a wake when idle
   assert.match(await status(), /^Claude Code {2}installed .*\(its plugin hivebar@hivebar is silent\)\n$/);
   const settings = join(home.home, '.claude', 'settings.json');
   const own = JSON.parse(readFileSync(settings, 'utf8')) as object;
-  writeFileSync(settings, JSON.stringify({ ...own, statusLine: { type: 'command', command: 'hivebar statusline' } }));
+  writeFileSync(
+    settings,
+    JSON.stringify({ ...own, statusLine: { type: 'command', command: 'hivebar statusline', refreshInterval: 1 } }),
+  );
   await using _tray = await home.start(['--no-tray', '--no-notifications'], env);
   terminals.start('two', project, env, [client.program]);
   await terminals.shows('two', PROMPT);
