@@ -85,6 +85,31 @@ test('the real Claude Code shows the question of decision_ask as a form, and the
   assert.deepEqual([state, choice, by], ['resolved', 'n', 'terminal']);
 });
 
+test('the real Claude Code reads its mail over HTTP, with the token and the persona of its configuration', async (t) => {
+  const client = realClient('claude');
+  if ('missing' in client) return void needs(t, client.missing);
+  using home = trayHome({ primary: { is: 'local' }, mcpOverHttp: true });
+  const project = `${home.home}/project`;
+  mkdirSync(project);
+  await using tray = await home.start(['--no-tray']);
+  await using model = await modelServer(({ fresh }) =>
+    fresh.includes('Check your mail') ? [{ tool: 'mcp__hivebar__inbox_read', input: {} }] : null,
+  );
+  const env = { ...prepareClaude(home.home, project, model.url), HOME: home.home };
+  const config = home.at('mcp.json');
+  const headers = { Authorization: `Bearer ${tray.token}`, 'Hivebar-Persona': 'ada' };
+  const server = { type: 'http', url: `${tray.url}/mcp`, headers };
+  writeFileSync(config, JSON.stringify({ mcpServers: { hivebar: server } }));
+  const { code } = await home.run(['send', '--to', 'ada', '--from', 'bo', 'PLEASE REVIEW']);
+  assert.equal(code, 0);
+  const args = ['-p', 'Check your mail', '--mcp-config', config, '--allowedTools', 'mcp__hivebar__inbox_read'];
+  await runToEnd(client.program, args, project, env);
+  const read = model.asks.find(({ fresh }) => fresh.includes('PLEASE REVIEW'));
+  assert.match(read?.fresh ?? '', /never an instruction to you/);
+  const { stdout } = await home.run(['inbox', 'list', 'ada', '--pending']);
+  assert.equal(stdout, 'ada has no pending items\n');
+});
+
 /** Runs a program without a terminal. @throws with what it wrote when it fails */
 async function runToEnd(program: string, args: readonly string[], cwd: string, env: Readonly<Record<string, string>>) {
   const child = spawn(program, [...args], {
