@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { agentTerminals } from '../kit/agent-terminal.ts';
+import { agentTerminals, listProcesses } from '../kit/agent-terminal.ts';
 import { modelServer } from '../kit/model-server.ts';
 import { runCli } from '../kit/process.ts';
 import { programEntry } from '../kit/program.ts';
@@ -88,6 +88,9 @@ async function rig(t: TestContext, answer: Answer, settings: object = {}, scope:
       stack.defer(async () => {
         child.kill('SIGKILL');
         await ended;
+        // Of a test that failed: the waiter of a killed server would wait for the next mail.
+        const waiters = listProcesses(home.home);
+        for (const pid of waiters) process.kill(pid, 'SIGKILL');
       });
       return { child, ended, output: () => output };
     },
