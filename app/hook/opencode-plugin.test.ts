@@ -238,6 +238,7 @@ test('given a turn that failed or was interrupted, nothing wakes the agent; one 
   await r.prompt();
   await r.event('session.error', { error: { name: 'MessageAbortedError' } });
   await r.event('session.idle');
+  assert.equal(r.asked().at(-1)?.hook_event_name, 'Stop', 'a person who interrupts is no failure');
   await r.prompt('other');
   await r.event('session.idle', { sessionID: 'other' });
   await until('woken', () => r.prompts.length > 0);

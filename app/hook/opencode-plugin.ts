@@ -177,7 +177,9 @@ export const Hivebar = async ({ client, directory }) => {
     session.works = false;
     session.questions.clear();
     const { failure } = session;
-    await inTurn(session, () => (failure ? ask(id, 'StopFailure', { error: failure }) : ask(id, 'Stop', {})));
+    // A person who interrupts is no failure.
+    const hasFailed = failure && failure !== 'MessageAbortedError';
+    await inTurn(session, () => (hasFailed ? ask(id, 'StopFailure', { error: failure }) : ask(id, 'Stop', {})));
     if (!session.works && !failure) wait(id, session);
   };
 
