@@ -82,7 +82,7 @@ test('the real Claude Code without any set-up: its row within 2 s, its prompt is
   await until('its pane is shown', () => shownPane() === pane);
 
   await terminals.shows('one', /Do you want to create NOTE\.md\?/);
-  terminals.key('one', '3'); // a person says no
+  await terminals.press('one', '3', (screen) => !/Do you want to create NOTE\.md\?/.test(screen)); // a person says no
   await tray.persona(id, ({ agent }) => agent === 'idle');
   await until('the banner is gone', async () => (await desktop.notifications.open()).every((b) => b.id !== banner.id));
   const waits = (): readonly string[] =>

@@ -65,7 +65,7 @@ test('the real Claude Code with our hooks: idle, working, waiting, held at its S
   // A question for the person holds the Stop that follows.
   const created = await run('decision', 'create', '--as', 'ada', '--option', 'a=the long way', 'Which way?');
   const decision = /^decision (\d+) /.exec(created)?.[1] ?? '';
-  terminals.key('one', '1');
+  await terminals.press('one', '1', (screen) => !/Do you want to create NOTE\.md\?/.test(screen));
   await until('the file', () => existsSync(`${project}/NOTE.md`));
   await until('the mail at the end of the tool', () => askedWith('MAIN IS RED') !== null);
   await until('the banner is gone', async () => (await desktop.notifications.open()).every((b) => b.id !== banner.id));

@@ -72,17 +72,11 @@ test('the real Claude Code shows the question of decision_ask as a form, and the
   await terminals.shows('one', /\n❯\s*\n─/);
   await terminals.say('one', 'Begin');
   await terminals.shows('one', /requests your input[\s\S]*Deploy it\?[\s\S]*Accept/);
-  terminals.key('one', 'Right');
-  await terminals.shows('one', /❯ ◯ Yes, now/);
-  terminals.key('one', 'Down');
-  await terminals.shows('one', /❯ ◯ Not today/);
-  terminals.key('one', 'Enter');
-  await terminals.shows('one', /Answer: Not today[\s\S]*❯ Accept/);
-  await until('the model has the answer', () => {
-    // The form drops a key that comes as soon as it is drawn.
-    if (/❯ Accept/.test(terminals.screen('one'))) terminals.key('one', 'Enter');
-    return model.asks.some(({ fresh }) => fresh.includes('"answer":"n"'));
-  });
+  await terminals.press('one', 'Right', (screen) => /❯ ◯ Yes, now/.test(screen));
+  await terminals.press('one', 'Down', (screen) => /❯ ◯ Not today/.test(screen));
+  await terminals.press('one', 'Enter', (screen) => /Answer: Not today[\s\S]*❯ Accept/.test(screen));
+  await terminals.press('one', 'Enter', (screen) => !/❯ Accept/.test(screen));
+  await until('the model has the answer', () => model.asks.some(({ fresh }) => fresh.includes('"answer":"n"')));
   const { out } = await commandLine(['decision', 'show', '1', '--json'], home.env);
   const { state, choice, by } = JSON.parse(out) as Readonly<Record<'state' | 'choice' | 'by', string>>;
   assert.deepEqual([state, choice, by], ['resolved', 'n', 'terminal']);

@@ -16,11 +16,14 @@ export interface AgentTerminals extends AsyncDisposable {
   /** As a person: the text, and then Enter. */
   say(name: string, text: string): Promise<void>;
   key(name: string, ...keys: readonly string[]): void;
+  /** Presses a key, and again each second until the screen fits: a program drops a key that comes as soon as a dialog is drawn. */
+  press(name: string, key: string, fits: (screen: string) => boolean): Promise<void>;
 }
 
 const WITHIN_MS = 90_000;
 /** A program that takes fast typing for a paste takes an Enter in it for a line end. */
 const PAUSE_MS = 400;
+const PRESS_AGAIN_MS = 1000;
 
 /** @param home below it the programs keep everything; processes that outlive their terminal are known by it */
 export function agentTerminals(home: string): AgentTerminals {
@@ -59,6 +62,21 @@ export function agentTerminals(home: string): AgentTerminals {
       ask('send-keys', '-t', name, 'Enter');
     },
     key: (name, ...keys) => void ask('send-keys', '-t', name, ...keys),
+    async press(name, key, fits) {
+      let again = 0;
+      await until(
+        () => `after ${key} in ${name}:\n${screen(name)}`,
+        () => {
+          if (fits(screen(name))) return true;
+          if (performance.now() >= again) {
+            ask('send-keys', '-t', name, key);
+            again = performance.now() + PRESS_AGAIN_MS;
+          }
+          return false;
+        },
+        WITHIN_MS,
+      );
+    },
     async [Symbol.asyncDispose]() {
       spawnSync('tmux', ['-S', socket, 'kill-server'], { env: outside, stdio: 'ignore' });
       for (let tries = 0; tries < 50; tries += 1) {
