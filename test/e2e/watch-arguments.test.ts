@@ -142,8 +142,8 @@ describe('flags at work', { concurrency: 4 }, () => {
     await using hive = await fakeHive({ personas: ['ada'] });
     await using cli = startCli(['watch', '--hive', hive.url, '--exec', 'true', '--allow-private']);
     await cli.event('armed');
-    assert.match(cli.stderr, /--exec is ignored without --emit exec-per-event/);
-    assert.match(cli.stderr, /--allow-private are ignored without --url/);
+    await cli.says(/--exec is ignored without --emit exec-per-event/);
+    await cli.says(/--allow-private are ignored without --url/);
   });
 
   test('in exec mode an events file is warned of and not written', async () => {
@@ -152,7 +152,7 @@ describe('flags at work', { concurrency: 4 }, () => {
     const args = ['--emit', 'exec-per-event', '--exec', `echo "$KIJITOMON_EVENT" >> ${files.at('ran')}`];
     await using cli = startCli(['watch', '--hive', hive.url, ...args, '--events-file', files.at('events')]);
     await cli.until('the command ran', () => files.list().includes('ran'));
-    assert.match(cli.stderr, /--events-file .*are ignored with --emit exec-per-event/);
+    await cli.says(/--events-file .*are ignored with --emit exec-per-event/);
     assert.deepEqual(files.list(), ['ran']);
     assert.equal(cli.lines.length, 0);
   });
@@ -163,7 +163,7 @@ describe('flags at work', { concurrency: 4 }, () => {
     await using cli = startCli(['watch', '--hive', hive.url, ...args]);
     await cli.until('both are armed', () => cli.events.length === 2);
     assert.deepEqual(new Set(cli.events.map(({ persona }) => persona)), new Set(['Ada', 'bo']));
-    assert.match(cli.stderr, /watching 2 of 2/);
+    await cli.says(/watching 2 of 2/);
   });
 
   test('trap 41: two spellings that the directory lists are two personas', async () => {

@@ -71,7 +71,7 @@ describe('deviations', { concurrency: 8 }, () => {
     const began = performance.now();
     await cli.event('alert');
     assert.ok(performance.now() - began < 9000);
-    assert.match(cli.stderr, /no complete answer within 5000 ms/);
+    await cli.says(/no complete answer within 5000 ms/);
     const id = hive.deliver('ada');
     await hive.heal();
     assert.equal((await cli.event('new')).id, id);
@@ -206,7 +206,7 @@ describe('deviations', { concurrency: 8 }, () => {
     files.write('hive.ada.json', JSON.stringify({ identity, cursor: true, state: 'UP', consecutive_failures: 0 }));
     await using cli = watch(hive, ['--state-file', files.at('hive.json')]);
     assert.equal((await cli.event('armed')).cursor, 3);
-    assert.match(cli.stderr, /hive\.ada\.json: not usable \(cursor is true\)/);
+    await cli.says(/hive\.ada\.json: not usable \(cursor is true\)/);
     await until('a cursor is saved', () => files.json('hive.ada.json')?.cursor === 3);
     assert.deepEqual(cli.mail(), []);
   });
@@ -230,7 +230,7 @@ describe('deviations', { concurrency: 8 }, () => {
     const ids = [hive.deliver('ada'), hive.deliver('bo')];
     assert.deepEqual(await cli.ended(), { code: 4, signal: null });
     assert.equal(cli.stderr.match(/its reader is gone/g)?.length, 1, cli.stderr);
-    assert.match(cli.stderr, /start again with a reader of stdout, or use --events-file/);
+    await cli.says(/start again with a reader of stdout, or use --events-file/);
     assert.doesNotMatch(cli.stderr, /\n\s+at /);
 
     await using again = watch(hive, args);
@@ -259,7 +259,7 @@ describe('deviations', { concurrency: 8 }, () => {
       hive.fail({ is: 'status', status }, { endpoint: 'inbox' });
       await using cli = watch(hive, ['--alert-after', '1']);
       await cli.event('alert');
-      assert.match(cli.stderr, reason);
+      await cli.says(reason);
     }
   });
 
@@ -315,7 +315,7 @@ describe('deviations', { concurrency: 8 }, () => {
     chmodSync(path, 0o644);
     await using cli = watch(hive, ['--token-file', path]);
     await cli.event('armed');
-    assert.match(cli.stderr, /token file .* is open to other users \(mode 644\): chmod 600 it/);
+    await cli.says(/token file .* is open to other users \(mode 644\): chmod 600 it/);
     assert.doesNotMatch(cli.stderr, /secret/);
   });
 
@@ -339,7 +339,7 @@ describe('deviations', { concurrency: 8 }, () => {
     const id = hive.deliver('ada');
     hive.fail({ is: 'huge', bytes: 50e6 }, { endpoint: 'inbox' });
     await cli.event('alert');
-    assert.match(cli.stderr, /the answer is larger than 16777216 bytes/);
+    await cli.says(/the answer is larger than 16777216 bytes/);
     assert.ok(peakMiB(cli.pid) - before < 80, `from ${before} to ${peakMiB(cli.pid)} MiB`);
     await hive.heal();
     assert.equal((await cli.event('new')).id, id);

@@ -256,7 +256,7 @@ describe('DONE-WHEN', { concurrency: 6 }, () => {
     await using cli = startCli([...args, '--state-file', path]);
     assert.equal((await cli.event('armed')).cursor, 5);
     assert.equal(cli.events.length, 1);
-    assert.match(cli.stderr, /identity mismatch: it belongs to another inbox/);
+    await cli.says(/identity mismatch: it belongs to another inbox/);
 
     const second = await runCli([...args, '--state-file', path]);
     assert.deepEqual([second.code, second.stdout], [2, '']);

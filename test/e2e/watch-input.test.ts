@@ -55,7 +55,7 @@ describe('a bad answer in the middle of a run', { concurrency: 10 }, () => {
       assert.deepEqual([alert.consecutive_failures, alert.seconds], [2, 2]);
       await until('the edge is saved', () => files.json('hive.ada.json')?.state === 'DOWN');
       assert.equal(files.json('hive.ada.json')?.cursor, delivered);
-      assert.match(cli.stderr, message);
+      await cli.says(message);
       assert.equal(count(cli.stderr, message), 1, 'said once');
       await hive.heal();
       await cli.until('the mail is told', () => cli.mail().length === 3);
@@ -202,7 +202,7 @@ describe('a state file', { concurrency: 8 }, () => {
     mkdirSync(files.at('hive.ada.json'));
     await using cli = watch(hive, ['--state-file', files.at('hive.json')]);
     assert.equal((await cli.event('armed')).persona, 'bo');
-    assert.match(cli.stderr, /ada is not watched: .*hive\.ada\.json: is (a directory|not a regular file)/);
+    await cli.says(/ada is not watched: .*hive\.ada\.json: is (a directory|not a regular file)/);
   });
 
   test('whose directory does not exist is made, and is private', async () => {
@@ -249,7 +249,7 @@ describe('a state file', { concurrency: 8 }, () => {
     chmodSync(files.dir, 0o500);
     await using cli = watch(hive, ['--state-file', files.at('hive.json')], { wrap: bound.wrap });
     assert.deepEqual(await cli.ended(), { code: 2, signal: null });
-    assert.match(cli.stderr, /hive\.ada\.json\.lock: permission denied: check the owner and mode/);
+    await cli.says(/hive\.ada\.json\.lock: permission denied: check the owner and mode/);
     chmodSync(files.dir, 0o700);
   });
 });

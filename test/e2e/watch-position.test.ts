@@ -120,7 +120,7 @@ describe('a position that is there', { concurrency: 4 }, () => {
     await using cli = watch(hive, files, ['--persona', 'Ada']);
     await cli.until('what it missed is told', () => cli.mail().length === 2);
     assert.deepEqual([names(cli), cli.mail()], [['armed', 'new', 'new'], [2, 3]]); // biome-ignore format: a pair
-    assert.match(cli.stderr, /only the case differs, so Ada continues from there/);
+    await cli.says(/only the case differs, so Ada continues from there/);
     await until('under its new name', () => files.text('hive.ada.json').includes('"Ada"'));
   });
 
@@ -223,7 +223,7 @@ describe('what cannot be a position', { concurrency: 4 }, () => {
     await until('some polls', () => hive.asked('inbox').length >= before + 4);
     assert.deepEqual(cli.mail(), [id]);
     assert.equal(count(cli.stderr, /permission denied/), 1, cli.stderr);
-    assert.match(cli.stderr, /ada is watched without a lock, and its position is not saved/);
+    await cli.says(/ada is watched without a lock, and its position is not saved/);
     assert.deepEqual(await cli.stop(), { code: 0, signal: null });
     chmodSync(files.dir, 0o700);
   });
