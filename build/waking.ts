@@ -13,6 +13,10 @@ const run = (file: string, name: string): WakingCell => ({ run: [file, name] });
 const notRun = (why: string): WakingCell => ({ notRun: why });
 const no = (why: string): WakingCell => ({ notPossible: why });
 
+/** The ways of Hivebar, and the one that a plugin could use and ours does not. */
+type Way = WakeWay | 'monitor';
+const WAYS: readonly Way[] = [...WAKE_WAYS.slice(0, 2), 'monitor', ...WAKE_WAYS.slice(2)];
+
 const FOLLOW = notRun('a command of yours starts the turn, beside the session: `hivebar follow --harness exec`');
 const ADDRESS = notRun('it calls a program of yours, which has to wake the agent');
 /** The name of the test as it is written there, for each program that it runs. */
@@ -29,7 +33,7 @@ const NO_QUEUE = no('only Codex has this queue');
 const NO_TYPING = no('it does not say that its prompt is empty and waits');
 
 /** What holds for a program that nothing but its person wakes. */
-const UNREACHED: Readonly<Record<WakeWay, WakingCell>> = {
+const UNREACHED: Readonly<Record<Way, WakingCell>> = {
   follow: FOLLOW,
   waiter: no('the end of a hook begins no turn'),
   monitor: NO_MONITOR,
@@ -41,7 +45,7 @@ const UNREACHED: Readonly<Record<WakeWay, WakingCell>> = {
   tmux: NO_TYPING,
 };
 
-export const WAKING: Readonly<Record<HarnessName, Readonly<Record<WakeWay, WakingCell>>>> = {
+export const WAKING: Readonly<Record<HarnessName, Readonly<Record<Way, WakingCell>>>> = {
   claude: {
     follow: run(
       'test/e2e/real-follow.test.ts',
@@ -51,7 +55,7 @@ export const WAKING: Readonly<Record<HarnessName, Readonly<Record<WakeWay, Wakin
       'test/e2e/real-claude-waiter.test.ts',
       'the real Claude Code, idle, begins a turn when mail comes, with the tray closed and open, and is shown it once',
     ),
-    monitor: no('the plugin of Hivebar has the waiter'),
+    monitor: notRun('the plugin of Hivebar brings the waiter instead'),
     plugin: NO_PLUGIN,
     socket: run(
       'test/e2e/real-claude-socket.test.ts',
@@ -104,7 +108,7 @@ export const WAKING: Readonly<Record<HarnessName, Readonly<Record<WakeWay, Wakin
 
 export const WAKING_FILE = join(import.meta.dirname, '..', 'docs', 'guides', 'waking.md');
 
-const LABELS: Readonly<Record<WakeWay, string>> = {
+const LABELS: Readonly<Record<Way, string>> = {
   follow: 'follow',
   waiter: 'waiter',
   monitor: 'plugin monitor',
@@ -121,16 +125,16 @@ const toWord = (cell: WakingCell): string => ('run' in cell ? 'run' : 'notRun' i
 
 /** The tables: a row for each agent program, then why each cell says what it says. */
 export function formatWaking(): string {
-  const head = `| | ${WAKE_WAYS.map((way) => LABELS[way]).join(' | ')} |\n|---|${WAKE_WAYS.map(() => '---|').join('')}\n`;
+  const head = `| | ${WAYS.map((way) => LABELS[way]).join(' | ')} |\n|---|${WAYS.map(() => '---|').join('')}\n`;
   const rows = HARNESS_NAMES.map(
-    (name) => `| ${toLabel(name)} | ${WAKE_WAYS.map((way) => toWord(WAKING[name][way])).join(' | ')} |\n`,
+    (name) => `| ${toLabel(name)} | ${WAYS.map((way) => toWord(WAKING[name][way])).join(' | ')} |\n`,
   );
-  const reasons = WAKE_WAYS.flatMap((way) => formatReasons(way));
+  const reasons = WAYS.flatMap((way) => formatReasons(way));
   return `${head}${rows.join('')}\n| way | says | for | because |\n|---|---|---|---|\n${reasons.join('')}`;
 }
 
 /** One line for each thing that is said of a way, with the programs that it is said of. */
-function formatReasons(way: WakeWay): readonly string[] {
+function formatReasons(way: Way): readonly string[] {
   const lines = new Map<string, string[]>();
   for (const name of HARNESS_NAMES) {
     const cell = WAKING[name][way];

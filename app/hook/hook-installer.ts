@@ -353,7 +353,7 @@ export function createInstaller(needs: HookInstallerNeeds): HookInstaller {
       return { path: getPath(harness, scope), text: addHooks(null, createSafeWish(harness, scope, persona, null)) };
     },
     listLeftOut(harness, scope) {
-      const { text } = readSettings(getPath(harness, scope), scope === 'user');
+      const { text } = readSettings(getPath(harness, scope), scope === 'user', getFolder(harness, scope));
       const { recipe } = createSafeWish(harness, scope, null, text);
       return Object.keys(RECIPES[harness].events).filter((name) => !Object.hasOwn(recipe.events, name));
     },

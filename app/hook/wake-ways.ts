@@ -6,7 +6,6 @@ import type { NudgeFacts } from '../../core/hooks/index.ts';
  *
  * - `follow`: `hivebar follow` delivers each event.
  * - `waiter`: the hook of a session that ends when mail comes.
- * - `monitor`: the monitor of a plugin, whose lines the agent program shows.
  * - `plugin`: a plugin inside the agent program.
  * - `socket`: the inbox socket of a session of Claude Code.
  * - `channel`: `hivebar mcp --channel`.
@@ -14,17 +13,7 @@ import type { NudgeFacts } from '../../core/hooks/index.ts';
  * - `address`: what `hivebar session set --wake` announced.
  * - `tmux`: words typed into a pane.
  */
-export const WAKE_WAYS = [
-  'follow',
-  'waiter',
-  'monitor',
-  'plugin',
-  'socket',
-  'channel',
-  'queue',
-  'address',
-  'tmux',
-] as const;
+export const WAKE_WAYS = ['follow', 'waiter', 'plugin', 'socket', 'channel', 'queue', 'address', 'tmux'] as const;
 
 export type WakeWay = (typeof WAKE_WAYS)[number];
 

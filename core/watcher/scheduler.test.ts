@@ -77,6 +77,21 @@ describe('a tick', () => {
     assert.deepEqual(filterPolls(since()), ['look ada']);
   });
 
+  test('a list that repeats itself delays a heartbeat by at most five seconds', async (t) => {
+    const options = { intervalMs: SECOND, resyncEvery: 1000 };
+    const { since, clock, world } = await roundsRig(t, { personas: ['ada'], options, rules: { heartbeatMs: MINUTE } });
+    world.levels = new Map();
+    await clock.advance(2 * SECOND);
+    since();
+    await clock.advance(MINUTE - 3 * SECOND);
+    assert.ok(!since().includes('ada heartbeat'));
+    await clock.advance(6 * SECOND);
+    assert.deepEqual(
+      since().filter((line) => line !== 'pending'),
+      ['ada heartbeat'],
+    );
+  });
+
   test('a pending list that fails is no reason to be blind: every inbox is looked at', async (t) => {
     const { since, clock, world } = await roundsRig(t);
     world.faults.set('pending', fault('status'));

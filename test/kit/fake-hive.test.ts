@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type FakeHive, fakeHive } from './fake-hive.ts';
+import { findPortStates, NO_LISTENING_PORTS } from './listening.ts';
 
 /** What these tests read of an answer. */
 interface Answer {
@@ -130,4 +131,14 @@ test('every broken answer is broken for a client that knows HTTP', async () => {
     hive.fail({ is });
     await assert.rejects(ask(hive, PEEK), is);
   }
+});
+
+test('a hive that refuses keeps its port from others, and has it when it is back', async () => {
+  await using hive = await fakeHive({ personas: ['ada'] });
+  await hive.refuse();
+  await assert.rejects(fetch(hive.url), ({ cause }: { cause: { code: string } }) => cause.code === 'ECONNREFUSED');
+  // An end of a connection has it, so the system gives it to nobody who asks for any port.
+  if (NO_LISTENING_PORTS === null) assert.deepEqual(findPortStates(hive.port), ['01']);
+  await hive.heal();
+  assert.equal((await ask(hive, PEEK)).result.length, 0);
 });

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { breakAnswer, type HiveFault, plain, send } from './fake-hive-faults.ts';
+import { holdPort } from './held-port.ts';
 
 export type { HiveFault };
 
@@ -85,7 +86,7 @@ export interface FakeHive extends AsyncDisposable {
   startAgain(): void;
   /** From now on; a later call wins over an earlier one. */
   fail(fault: HiveFault, where?: Where): void;
-  /** Closes the listener and every connection: the port refuses. */
+  /** Closes the listener and every connection: the port refuses, and nobody else gets it. */
   refuse(): Promise<void>;
   /** Goes away here, connections included, and is there at another address, on the same port. */
   move(host: Loopback): Promise<void>;
@@ -255,6 +256,12 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
     await closed;
   };
 
+  let heldPort: Disposable | null = null;
+  const release = (): void => {
+    heldPort?.[Symbol.dispose]();
+    heldPort = null;
+  };
+
   const { port } = server.address() as AddressInfo;
   for (const persona of options.personas ?? []) findInbox(persona);
   return {
@@ -284,9 +291,13 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
       moved();
     },
     fail: (fault, where = {}) => void faults.push({ fault, where }),
-    refuse: close,
+    async refuse() {
+      await close();
+      heldPort ??= await holdPort(port, host);
+    },
     move: async (to) => {
       await close();
+      release();
       host = to;
       server = await listening(port);
     },
@@ -295,10 +306,12 @@ export async function fakeHive(options: FakeHiveOptions = {}): Promise<FakeHive>
     },
     heal: async () => {
       faults = [];
+      release();
       if (!server.listening) server = await listening(port);
     },
     [Symbol.asyncDispose]: async () => {
       await close();
+      release();
       for (const timer of timers) clearTimeout(timer);
     },
   };

@@ -4,6 +4,15 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 export const NO_LISTENING_PORTS =
   process.platform === 'linux' ? null : 'the sockets of a process are told by /proc of Linux only';
 
+/** The states of the sockets of this machine that have a local port over IPv4, as Linux writes them: `0A` listens, `01` is connected. */
+export function findPortStates(port: number): readonly string[] {
+  const rows = readFileSync('/proc/net/tcp', 'utf8').split('\n').slice(1);
+  const fields = rows.map((row) => row.trim().split(/\s+/));
+  return fields.flatMap(([, local = '', , state = '']) =>
+    Number.parseInt(local.split(':')[1] ?? '', 16) === port ? [state] : [],
+  );
+}
+
 /** The TCP ports on which a process listens, whatever the address. Empty when it has ended. */
 export function listeningPorts(pid: number): readonly number[] {
   const inodes = new Map<string, number>();

@@ -49,19 +49,19 @@ export const DECISION_FIELDS = {
 
 /** The fields of a cancellation: the flags of `hivebar decision cancel`, and the body of its route. */
 export const CANCEL_FIELDS = {
-  by: { type: 'string', minLength: 1, maxLength: LIMITS.name, description: 'who answers' },
+  by: { type: 'string', minLength: 1, maxLength: LIMITS.name, description: 'who answers or cancels' },
   reason: { type: 'string', minLength: 1, maxLength: LIMITS.text, description: 'why' },
 } as const;
 
 /** A question with the names and types of `DECISION_FIELDS`. */
-export type AskedDecision = XStatic<{
+type DecisionBody = XStatic<{
   readonly type: 'object';
   readonly properties: typeof DECISION_FIELDS;
   readonly required: readonly ['persona', 'prompt'];
 }>;
 
 /** @throws Fault `usage`, naming the field and its value */
-export function toNewDecision({ default: fallback, timeout, ...fields }: AskedDecision): NewDecision {
+export function toNewDecision({ default: fallback, timeout, ...fields }: DecisionBody): NewDecision {
   const forMs = timeout === undefined ? undefined : parseTimeout(timeout, '"timeout"');
   return parseNewDecision({ ...fields, fallback, forMs });
 }

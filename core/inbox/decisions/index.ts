@@ -12,7 +12,7 @@ export {
   toDecisionJson,
   URGENCIES,
 } from './decision.ts';
-export { type AskedDecision, CANCEL_FIELDS, DECISION_FIELDS, parseTimeout, toNewDecision } from './decision-fields.ts';
+export { CANCEL_FIELDS, DECISION_FIELDS, parseTimeout, toNewDecision } from './decision-fields.ts';
 export {
   type DecisionGates,
   type DecisionResult,
