@@ -5,7 +5,7 @@ import { isTypedInput } from './process.node.ts';
 import { countQuestions, formatQuestions, formatUnread, parseStatus, type StatusPersona } from './status-output.ts';
 import { askTray } from './tray-request.node.ts';
 
-/** An agent program shows its old line meanwhile, and begins anew soon. */
+/** How long to wait for the tray process, in milliseconds. The agent program shows its old line meanwhile. */
 const WITHIN_MS = 2000;
 
 export const command = defineCommand(

@@ -100,7 +100,7 @@ function findLeads(env: HookEnv, state: string): Readonly<Record<string, string>
   return process.platform === 'linux' ? { ...base, XDG_STATE_HOME: env.XDG_STATE_HOME ?? '' } : base;
 }
 
-/** A program that does not say its version in this time does not say it. */
+/** How long to wait until a program has printed its version, in milliseconds. */
 const VERSION_MS = 10_000;
 
 /**

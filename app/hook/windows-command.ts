@@ -27,7 +27,7 @@ const FORMS: Readonly<
   'cmd, no quotes': { start: (script) => script, quote: (persona) => persona },
 };
 
-/** What may not stand in a path for each shell, because it would change it or take it apart. */
+/** Characters that each shell would interpret, so that a path may not contain them. */
 const REFUSED: Readonly<Record<CmdShell, RegExp>> = {
   cmd: /"/,
   powershell: /"/,

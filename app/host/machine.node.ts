@@ -81,7 +81,7 @@ function compileAtOnce(): void {
 
 /** When the space for new objects is larger than this, a collection (some 60 ms) is worth its time. */
 const GROWN_BYTES = 4 * 1024 * 1024;
-/** When the process is larger than after the last collection by this, so is the next one. */
+/** When the process has grown by this since the last collection, another one is worth its time. */
 const TIDY_BYTES = 4 * 1024 * 1024;
 
 /** From 1 MiB it grows to 32 at once. A second time would be to 128, which no storm needs. */

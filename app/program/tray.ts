@@ -43,7 +43,7 @@ export interface TrayPlan {
 
 export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; readonly by: RunningInstance | null };
 
-/** With what answers the Model Context Protocol over HTTP. */
+/** A plan, and the function that loads the tools for MCP over HTTP. */
 interface RunPlan extends TrayPlan {
   readonly openMcp: () => Promise<McpHttp>;
 }

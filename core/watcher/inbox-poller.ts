@@ -66,7 +66,7 @@ interface InboxEntry {
   counts: PersonaCounts | null;
   /** What the answer of the current tick says; `same` once the tick has considered the inbox. */
   change: CountsChange;
-  /** The number of the tick before the last poll began. */
+  /** The number of the newest tick when the last poll began or ended. */
   polledTick: number;
   healthy: boolean;
   /** When the last poll began, on the monotonic clock. */

@@ -17,14 +17,14 @@ interface ChannelRing {
 const MOST_RUNG = 100;
 /** Another way is surer, so it goes first. */
 const YIELDS_MS = 2000;
-/** An agent that works, or that another way may wake, is looked after so often. */
+/** How soon to check again while the agent works, or while another way may wake it, in milliseconds. */
 const AGAIN_MS = 10_000;
 
 /**
  * Rings over the channel of Claude Code when something new waits for the agent, and no other way rings for it. A ring is stored as a
  * nudge that may be lost, see `decideNudge`. Where no hook ever ran, nothing else can wake the agent, and each new item is rung for.
  *
- * @returns the check of the store: in how many milliseconds it is worth another one. Null: not before the store changes.
+ * @returns a function that checks the store, and returns the milliseconds until the next check. Null: not before the store changes.
  */
 export function createChannelBell(io: Io, ring: (ring: ChannelRing) => void): (db: Database) => number | null {
   const { state, run, config } = findOwnDirs({ ...io.env });

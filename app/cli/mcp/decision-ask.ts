@@ -86,7 +86,7 @@ function toForm({ prompt, options }: Decision): FormParams {
   };
 }
 
-/** Returns when the decision is closed by anybody, the form was declined, or its time is over. The form goes with it. */
+/** Returns when the decision is closed by anybody, the form was declined, or its time is over. The form is withdrawn then. */
 async function waitForForm(
   { id }: Decision,
   decisions: Decisions,

@@ -11,7 +11,7 @@ export interface FormState {
   readonly decision: number;
 }
 
-/** A client that says nothing of kinds of forms offers fields. */
+/** A client that offers elicitation without naming a kind shows forms. */
 function takesForms(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation = capabilities?.elicitation;
   return elicitation !== undefined && (Object.keys(elicitation).length === 0 || 'form' in elicitation);

@@ -33,7 +33,7 @@ export async function readStatusResource(io: Io): Promise<object> {
 }
 
 interface InboxListener {
-  /** Looks whether a ring is due; null: this server does not ring. */
+  /** Checks whether a ring is due; null: this server does not ring. */
   readonly bell: ((db: Database) => number | null) | null;
   /** An inbox that was added changed. */
   changed(persona: string): void;

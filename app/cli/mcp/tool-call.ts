@@ -37,7 +37,7 @@ export interface FormParams {
 export type FormAnswer = string | null;
 
 export type ClientForms =
-  /** Before 2026-07-28 the server asks while the call waits. The form goes when `signal` aborts, and null is the answer then. */
+  /** Before 2026-07-28 the server asks while the call waits. When `signal` aborts, the form is withdrawn and the answer is null. */
   | { readonly is: 'asks'; ask(form: FormParams, signal: AbortSignal): Promise<FormAnswer> }
   /** From then on the result holds the form, and the client repeats the call with the answer. `repeated` is null at the first call. */
   | {
