@@ -9,6 +9,15 @@ export {
 export { formatClockTime, formatFullTime, formatSilence } from './clock-time.node.ts';
 export { displayJson, displayLine, displayName, displayText, stripUnseen } from './display-name.ts';
 export {
+  compareNeeds,
+  computeNeedLevel,
+  NEED_LEVELS,
+  type Need,
+  type NeedFacts,
+  type NeedLevel,
+  sortByNeed,
+} from './need.ts';
+export {
   computeMsUntilDurationChanges,
   formatCount,
   formatDuration,
