@@ -7,6 +7,7 @@ export const PACKAGES = [
   'dbus-bin',
   'dbus-daemon',
   'dunst',
+  'firefox-esr',
   'fonts-dejavu-core',
   'gcc',
   'groff-base',
