@@ -1,20 +1,22 @@
 /** Bundles the status page for the package: `node build/page.ts [OUT]`, by default dist/page. */
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 
 const from = join(import.meta.dirname, '..', 'ui-static');
 
 /**
- * Writes index.html, icon.svg, style.css and page.js to `out`, and in files of their own what only the view of one inbox
- * loads: view.css, its script, what that shares with page.js, and uplot.js; and what only the boards of projects load. Returns
+ * Writes index.html, icon.svg, style.css and page.js to `out`, and in files of their own what only one view loads: its script, what that
+ * shares with page.js, and the style sheets that style.css does not import. Returns
  * what the file of the library holds.
  */
 export async function buildPage(out: string): Promise<Metafile> {
   mkdirSync(out, { recursive: true });
   for (const name of ['index.html', 'icon.svg']) copyFileSync(join(from, name), join(out, name));
+  const imported = readFileSync(join(from, 'style.css'), 'utf8');
+  const sheets = readdirSync(from).filter((name) => name.endsWith('.css') && !imported.includes(`"./${name}"`));
   await build({
-    entryPoints: ['page.ts', 'style.css', 'view.css', 'projects.css'].map((name) => join(from, name)),
+    entryPoints: ['page.ts', ...sheets].map((name) => join(from, name)),
     outdir: out,
     splitting: true,
     chunkNames: '[name]-[hash]',

@@ -6,6 +6,7 @@ import { drawCards, listCardLinks, listCards, startInboxSearch } from './find.ts
 import { follow } from './live.ts';
 import { drawPast } from './past-drawings.ts';
 import { startPermissionsPanel } from './permissions.ts';
+import { startPlaces } from './places.ts';
 import { formatAgo, formatNumber, hasQuestion, toCauseSlots, toFragment, toSummary, truncate } from './present.ts';
 import type { Projects } from './projects.ts';
 import { parseOnceLink, parseRoute, type Route } from './route.ts';
@@ -25,6 +26,7 @@ const summaryParts = [getById('summary'), getPart(document, 'footer')];
 const find = startInboxSearch(() => drawAll());
 const decisionsPanel = startDecisionsPanel(() => needToken('action'));
 const permissionsPanel = startPermissionsPanel(() => needToken('action'));
+const places = startPlaces(() => needToken('action'));
 let route: Route = { is: 'overview' };
 let latestStatus: StatusWire | null = null;
 let view: InboxView | null = null;
@@ -71,6 +73,7 @@ form.addEventListener('submit', (event) => {
   decisionsPanel.tokenCame();
   permissionsPanel.tokenCame();
   view?.tokenCame();
+  places.tokenCame();
   projects?.tokenCame();
 });
 
@@ -103,6 +106,8 @@ function drawAll(): void {
     projects?.draw(latestStatus, persona === null ? [] : [persona], now);
     return;
   }
+  places.draw(latestStatus, now);
+  if (route.is !== 'overview') return;
   const matches = find.among(latestStatus.personas);
   drawCauses(latestStatus, now);
   drawCards(matches, latestStatus, projects?.draw(latestStatus, matches, now) ?? new Map(), now);
@@ -115,23 +120,30 @@ function findPersona({ personas }: StatusWire, fragment: string): StatusWire['pe
 /** Shows what the address names. The view of one inbox is loaded when the first one is opened. */
 function goTo(): void {
   const before = route;
-  route = parseRoute(location.hash);
-  const isInbox = route.is === 'persona';
+  const named = parseRoute(location.hash);
+  route = places.has(named) ? named : { is: 'overview' };
   document.documentElement.dataset.view = route.is;
-  overview.hidden = isInbox;
-  getById('view').hidden = !isInbox;
-  if (route.is === 'persona') void openView(route.fragment);
-  else if (before.is === 'persona') {
+  overview.hidden = route.is !== 'overview';
+  getById('view').hidden = route.is !== 'persona';
+  if (before.is === 'persona' && route.is !== 'persona') {
     decisionsPanel.showIn(null, null);
     projects?.showIn(null, null);
     view?.close();
+  }
+  void places.show(route).then(drawAll);
+  if (route.is === 'persona') void openView(route.fragment);
+  else if (before.is !== 'overview') {
     form.hidden = form.dataset.why !== 'closed';
     drawAll();
     void updatePast();
-    listCardLinks()
-      .find((a) => a.getAttribute('href') === `#persona=${before.fragment}`)
-      ?.focus();
+    if (route.is === 'overview' && before.is === 'persona') focusCard(before.fragment);
   }
+}
+
+function focusCard(fragment: string): void {
+  listCardLinks()
+    .find((a) => a.getAttribute('href') === `#persona=${fragment}`)
+    ?.focus();
 }
 
 async function openView(fragment: string): Promise<void> {
@@ -186,7 +198,7 @@ function needToken(why: 'closed' | 'action' = 'closed'): void {
 
 /** Requests the history regularly, and when an outage begins or ends. Without an answer nothing is shown. */
 async function updatePast(): Promise<void> {
-  if (latestStatus === null || document.hidden || route.is === 'persona') return;
+  if (latestStatus === null || document.hidden || route.is !== 'overview') return;
   const status = latestStatus;
   const causesNow = JSON.stringify(status.causes.map(({ key }) => key));
   const now = performance.now();

@@ -1,16 +1,34 @@
 /** What the address names after its `#`, a part that no browser sends anywhere. */
-export type Route = { readonly is: 'overview' } | { readonly is: 'persona'; readonly fragment: string };
+export type Route =
+  | { readonly is: 'overview' }
+  | { readonly is: 'persona'; readonly fragment: string }
+  | { readonly is: 'feed' | 'decisions' | 'settings' }
+  | { readonly is: 'search'; readonly words: string };
 
-/** Places of the overview that a `#` leads to as well. */
-const PLACES: ReadonlySet<string> = new Set(['', 'personas']);
+/** Parts of the overview that a `#` leads to as well. */
+const PARTS: ReadonlySet<string> = new Set(['', 'personas']);
+const NAMES = ['feed', 'decisions', 'settings'] as const;
 
-/** Parses `#persona=ID`, or `#ID` as in older links. The id stays encoded, to be compared with what `toFragment` returns. */
+/**
+ * Parses `#persona=ID`, or `#ID` as in older links, `#feed`, `#decisions`, `#settings` and `#search=WORDS`. The id stays encoded, to be
+ * compared with what `toFragment` returns.
+ */
 export function parseRoute(hash: string): Route {
   const raw = hash.replace(/^#/, '');
-  if (PLACES.has(raw)) return { is: 'overview' };
-  const named = parseFields(raw).get('persona');
+  if (PARTS.has(raw)) return { is: 'overview' };
+  const is = NAMES.find((name) => name === raw);
+  if (is !== undefined) return { is };
+  const fields = parseFields(raw);
+  const named = fields.get('persona');
   if (named !== undefined) return { is: 'persona', fragment: normalizeId(named) };
-  return parseFields(raw).has('once') ? { is: 'overview' } : { is: 'persona', fragment: normalizeId(raw) };
+  const words = fields.get('search');
+  if (words !== undefined) return { is: 'search', words: decode(words) };
+  return fields.has('once') ? { is: 'overview' } : { is: 'persona', fragment: normalizeId(raw) };
+}
+
+/** Formats the `#` of a search. */
+export function formatSearch(words: string): string {
+  return `#search=${encodeURIComponent(words.toWellFormed())}`;
 }
 
 /** Returns the code of a one-time link, and the rest of the `#` without it. Null when it is not such a link. */
@@ -33,9 +51,13 @@ function parseFields(raw: string): Map<string, string> {
 
 /** Gives an id one spelling, however the link was written. */
 function normalizeId(encoded: string): string {
+  return encodeURIComponent(decode(encoded));
+}
+
+function decode(encoded: string): string {
   try {
-    return encodeURIComponent(decodeURIComponent(encoded));
+    return decodeURIComponent(encoded);
   } catch {
-    return encodeURIComponent(encoded); // a stray % in a link typed by hand: used as it is
+    return encoded; // a stray % in a link typed by hand: used as it is
   }
 }

@@ -6,7 +6,7 @@ import { displayText } from '../../core/format/index.ts';
 import { describeEvent } from '../../ui-static/events.ts';
 import { isMatch } from '../../ui-static/filter.ts';
 import { groupBySource, toCard, toFragment, toSummary, truncate } from '../../ui-static/present.ts';
-import { parseOnceLink, parseRoute } from '../../ui-static/route.ts';
+import { formatSearch, parseOnceLink, parseRoute } from '../../ui-static/route.ts';
 import { buildBar, buildSpark } from '../../ui-static/spark.ts';
 
 function createPersona(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
@@ -55,6 +55,14 @@ describe('the address of the page', () => {
   test('is the overview without a name, at the skip link, and with only a code', () => {
     for (const hash of ['', '#', '#personas', '#once=c0de'])
       assert.deepEqual(parseRoute(hash), { is: 'overview' }, hash);
+  });
+
+  test('names the feed, a search, the decisions and the settings; an id of that name is still an inbox', () => {
+    for (const is of ['feed', 'decisions', 'settings'] as const) assert.deepEqual(parseRoute(`#${is}`), { is });
+    for (const words of ['main is red', 'a=b&c', '100%', 'größe']) {
+      assert.deepEqual(parseRoute(formatSearch(words)), { is: 'search', words }, words);
+    }
+    assert.deepEqual(parseRoute('#persona=feed'), { is: 'persona', fragment: 'feed' });
   });
 
   test('every id comes back as the fragment its card links to, also with = & % and half a character in it', () => {

@@ -1,0 +1,112 @@
+import type { StatusWire } from '../app/status/wire.ts';
+import { getById } from './dom.ts';
+import { addKeys } from './keyboard.ts';
+import type { Route } from './route.ts';
+
+/** The views of the whole page that have a row here. Each is loaded when the person first goes there. */
+
+/** A view that takes the place of the overview. It keeps its element, and so its state, while another view is shown. */
+export interface PlaceView {
+  /** Called when the address names this view, and again when it names other words to search for. */
+  open(route: Route): void;
+  /** Called with every new status, and once a second, while it is shown. */
+  draw(status: StatusWire, now: number): void;
+  /** Called when the person entered a token: what needs one is loaded again. */
+  tokenCame(): void;
+  close(): void;
+}
+
+/** `needToken` asks the person for the token. */
+export type StartPlace = (root: HTMLElement, needToken: () => void) => PlaceView;
+
+type PlaceName = Exclude<Route['is'], 'overview' | 'persona'>;
+
+interface Place {
+  readonly load: () => Promise<StartPlace>;
+  /** What the navigation calls it, and the key that goes there after `g`. Null: not in the navigation. */
+  readonly link: { readonly words: string; readonly key: string } | null;
+}
+
+/** In the order of the navigation. The address of a place without a row leads to the overview. */
+const PLACES: Partial<Record<PlaceName, Place>> = {};
+
+const ROWS = Object.entries(PLACES) as [PlaceName, Place][];
+
+export interface Places {
+  has(route: Route): boolean;
+  /** Shows the place that the route names, and none for another route. */
+  show(route: Route): Promise<void>;
+  draw(status: StatusWire, now: number): void;
+  tokenCame(): void;
+}
+
+export function startPlaces(needToken: () => void): Places {
+  const views = new Map<PlaceName, { readonly root: HTMLElement; readonly view: PlaceView }>();
+  let shown: PlaceName | null = null;
+  const links = startNavigation();
+
+  async function open(name: PlaceName, place: Place, route: Route): Promise<void> {
+    const start = await place.load();
+    if (shown !== name) return; // the person has left in the meantime
+    let entry = views.get(name);
+    if (entry === undefined) {
+      const root = document.createElement('section');
+      root.className = 'place';
+      root.id = `place-${name}`;
+      root.tabIndex = -1;
+      getById('view').after(root);
+      entry = { root, view: start(root, needToken) };
+      views.set(name, entry);
+    }
+    entry.root.hidden = false;
+    entry.view.open(route);
+  }
+
+  return {
+    has: ({ is }) => is === 'overview' || is === 'persona' || PLACES[is] !== undefined,
+    async show(route) {
+      for (const [is, link] of links) {
+        if (is === (route.is === 'persona' ? 'overview' : route.is)) link.setAttribute('aria-current', 'page');
+        else link.removeAttribute('aria-current');
+      }
+      const before = shown === null ? undefined : views.get(shown);
+      if (shown !== null && shown !== route.is && before !== undefined) {
+        before.view.close();
+        before.root.hidden = true;
+      }
+      const place = route.is === 'overview' || route.is === 'persona' ? undefined : PLACES[route.is];
+      shown = place === undefined ? null : (route.is as PlaceName);
+      if (place !== undefined) await open(route.is as PlaceName, place, route);
+    },
+    draw(status, now) {
+      if (shown !== null) views.get(shown)?.view.draw(status, now);
+    },
+    tokenCame() {
+      for (const { view } of views.values()) view.tokenCame();
+    },
+  };
+}
+
+/** Fills the navigation of the header, when there is more than the overview. */
+function startNavigation(): ReadonlyMap<Route['is'], HTMLElement> {
+  const inboxes = ['overview', '#personas', { words: 'Inboxes', key: 'i' }] as const;
+  const others = ROWS.flatMap(([name, { link }]) => (link === null ? [] : [[name, `#${name}`, link] as const]));
+  const rows = others.length === 0 ? [] : [inboxes, ...others];
+  const links = rows.map(([is, href, { words }]) => {
+    const link = document.createElement('a');
+    link.href = href;
+    link.textContent = words;
+    return [is, link] as const;
+  });
+  getById('places').append(...links.map(([, link]) => link));
+  addKeys(
+    'Places',
+    rows.map(([, href, { words, key }]) => ({
+      ...{ keys: `g ${key}`, words },
+      run: () => {
+        location.hash = href;
+      },
+    })),
+  );
+  return new Map(links);
+}
