@@ -31,7 +31,7 @@ export function bench(name: string, bar: string, run: () => Promise<Measurement>
   return { names: [name], isGoal: false, isSlow: false, measure };
 }
 
-export type ValueUnit = 'ms' | '%' | 'MB' | 'MiB' | 'x' | 'per s' | 'per min' | 'missed';
+export type ValueUnit = 'ms' | '%' | 'MB' | 'MiB' | 'x' | 'per s' | 'per min' | 'missed' | 'of the window';
 
 /** A line of "Must reach". */
 export interface Goal {

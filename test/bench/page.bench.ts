@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launchBrowser, measureFirstContent } from './browser.ts';
 import { bench, goals, type Sample } from './harness.ts';
-import { listNames, localHome, measureCost, startTray, untilArmed } from './rig.ts';
+import { listNames, localHome, measureCost, post, startTray, untilArmed } from './rig.ts';
 
 const BYTES = 150 * 1024;
 const CPU_PERCENT = 0.5;
@@ -11,6 +11,13 @@ export const benches = [
   goals([{ name: 'page: first content over loopback, 100 personas', unit: 'ms', bar: 250 }], () => firstContent(100)),
   goals([{ name: 'page: first content over loopback, 1,000 personas', unit: 'ms', bar: 300 }], () =>
     firstContent(1000),
+  ),
+  goals(
+    [
+      { name: 'page: interaction to next paint, 1,000 personas, 20 changes a second', unit: 'ms', bar: 100 },
+      { name: 'page: layout shift, 1,000 personas, 20 changes a second', unit: 'of the window', bar: 0.02 },
+    ],
+    interact,
   ),
   bench('page: all bytes, 100 personas', '<= 150 KB', countBytes),
   bench('CPU, 100 personas, nothing happening, page open', '<= 0.5 % of a core', idle),
@@ -48,6 +55,56 @@ async function countBytes() {
   await page.waitForLoadState('load');
   const bytes = (await Promise.all(bodies)).reduce((sum, { length }) => sum + length, 0);
   return { figure: `${(bytes / 1024).toFixed(0)} KB`, floor: 'none', met: bytes <= BYTES };
+}
+
+const CHANGES_PER_SECOND = 20;
+/** Search, then the list, as a person at the keyboard uses them. */
+const KEYS = ['/', 'p', 'e', 'r', 'Escape', 'j', 'j', 'k', 'j', 'j'];
+const ROUNDS = 4;
+
+/** The slowest of all interactions, and the sum of all shifts, while mail comes for one persona after the other. */
+async function interact(): Promise<readonly Sample[]> {
+  await using tray = await watched(1000);
+  await using browser = await launchBrowser();
+  const page = await browser.newPage();
+  await page.addInitScript(`
+    localStorage.setItem('hivebar-token', '${tray.token}');
+    globalThis.slowest = 0;
+    globalThis.shift = 0;
+    new PerformanceObserver((list) => {
+      for (const { interactionId, duration } of list.getEntries()) if (interactionId > 0) slowest = Math.max(slowest, duration);
+    }).observe({ type: 'event', durationThreshold: 16, buffered: true });
+    new PerformanceObserver((list) => {
+      for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
+    }).observe({ type: 'layout-shift', buffered: true });
+  `);
+  await page.goto(`http://127.0.0.1:${tray.port}/`);
+  await page.locator('#link[data-link="live"]').waitFor();
+  const stop = new AbortController();
+  const names = listNames(1000);
+  const sending = (async () => {
+    for (let i = 0; !stop.signal.aborted; i += 1) {
+      await post(tray.port, tray.token, '/api/send', {
+        to: names[(i * 37) % 1000],
+        from: 'bench',
+        content: `mail ${i}`,
+      });
+      await sleep(1000 / CHANGES_PER_SECOND);
+    }
+  })();
+  await sleep(6000); // a shift soon after a key is not counted
+  let pressed = 0;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const key of KEYS) {
+      await page.keyboard.press(key);
+      pressed += 1;
+      await sleep(150);
+    }
+  }
+  stop.abort();
+  await sending;
+  const [slowest, shift] = (await page.evaluate('[slowest, shift]')) as [number, number];
+  return [{ value: slowest, note: `the slowest of ${pressed} keys; below 16 ms none is counted` }, { value: shift }];
 }
 
 /** CPU of the program while the page is open and no mail comes; the polls of a hundred inboxes go on. */
