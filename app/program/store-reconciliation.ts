@@ -7,6 +7,7 @@ import type { WatchedHive } from '../../core/sources/module.ts';
 import { type Database, readPrivate, toStem } from '../../core/state/index.ts';
 import type { Machine } from '../host/machine.node.ts';
 import type { SavedTrayState } from '../sources/hive-watchers.ts';
+import { findLocalName } from '../sources/local-hive.ts';
 
 export interface ReconcileStoreOptions {
   readonly db: Database;
@@ -124,12 +125,6 @@ function findTraces({ local, hive, outbox, state, machine }: ReconcileStoreOptio
     traces.push({ persona, name, highest, followed, isForeign: savedState !== undefined && !isOurs });
   }
   return traces;
-}
-
-/** Returns the name in the local hive that this persona id stands for, or null when no name fits. */
-function findLocalName(persona: PersonaId, hive: Pick<WatchedHive, 'named'>): string | null {
-  const bare = persona.replace(/^local-/, '');
-  return [persona, bare].find((name) => hive.named(name).id === persona) ?? null;
 }
 
 /** Reads the positions of all followers and returns, for each persona, the highest message id among them. */

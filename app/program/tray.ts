@@ -22,7 +22,7 @@ import { readVersion } from '../package.node.ts';
 import { createOwnLoginStart } from '../service/index.ts';
 import { followAgentStates } from '../sources/agent-states.ts';
 import { catchUpAfterInterruptions } from '../sources/hive-watchers.ts';
-import { createLocalIdLookup, openLocal } from '../sources/local-hive.ts';
+import { createLocalIdLookup, findLocalName, openLocal } from '../sources/local-hive.ts';
 import { decidePrimary, findWatchedPlaces, hideSecrets } from '../sources/open-sources.ts';
 import { loadPage, type McpHttp, startStatusServer } from '../status/index.ts';
 import { openWatchers } from './open-watchers.ts';
@@ -193,6 +193,10 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
     ...{ board, hive: local, decisions: decisions.api, actions, events: outbox, history, clock, log },
     ...{ permissions, items: createItemsApi({ db, local, dirs }, machine) },
     ...{ signals: upstream, keys: upstream.keys, projects: sources.projects, sourceMetrics: sources.metrics },
+    findMarks: (persona, id) => {
+      const name = findLocalName(persona, ownHive);
+      return name === null ? null : local.findMarks(name, id);
+    },
     page: loadPage(),
     token: instance.token,
     tokenEverywhere: settings.tokenEverywhere,

@@ -53,3 +53,9 @@ export function openLocal(local: LocalHive, settings: SourceSettings, clock: Clo
 export function createLocalIdLookup(local: WatchedHive): (name: string) => PersonaId {
   return (name) => local.named(name).id;
 }
+
+/** Returns the name in the local hive that this persona id stands for, or null when no name fits. */
+export function findLocalName(persona: PersonaId, hive: Pick<WatchedHive, 'named'>): string | null {
+  const bare = persona.replace(/^local-/, '');
+  return [persona, bare].find((name) => hive.named(name).id === persona) ?? null;
+}

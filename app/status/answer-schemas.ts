@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { DecisionWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
+import { DecisionWire, MessageWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
 
 /**
  * The shapes of all answers except the status. `openapi.json` is made from them, and tests compare real answers with them. The
@@ -14,6 +14,15 @@ export const PersonasAnswer = Type.Object(
 );
 
 export const PersonaAnswer = Type.Object({ rev, generatedAt, persona: PersonaWire }, { additionalProperties: false });
+
+export const NewestAnswer = Type.Object(
+  {
+    newest: Type.Record(Type.String(), MessageWire, {
+      description: 'By id of the persona. A persona without messages is left out.',
+    }),
+  },
+  { additionalProperties: false },
+);
 
 const seconds = (description: string) =>
   Type.Optional(Type.Number({ description: `Seconds, six decimals; ${description}.` }));

@@ -33,6 +33,7 @@ import { registerHistoryRoutes } from './history-routes.ts';
 import { registerItemRoutes } from './item-routes.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
+import { registerNewestRoute } from './newest.ts';
 import { registerProjectRoutes } from './project-routes.ts';
 import { parseStreamQuery } from './queries.ts';
 import { createCallers } from './session.ts';
@@ -185,6 +186,7 @@ export async function createApp(
   const full = (): string | null => board.snapshot().causes.find(({ key }) => key === 'disk')?.message ?? null;
   registerHealthRoutes(app, { identity: { name: 'hivebar', version, ...options.instance }, loops, full, maySee });
   registerApiRoutes(app, current, pages, createHoldSignal);
+  registerNewestRoute(app, { board, clock, findMarks: options.findMarks });
   const unread = watchUnread(clock);
   registerStreamRoute(app, stream, unread);
   registerMetricsRoute(app, {

@@ -149,6 +149,13 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     has304: true,
     refusals: { 404: NO_PERSONA },
   },
+  'GET /api/v1/newest': {
+    id: 'newest',
+    summary: 'The newest message of each persona',
+    tag: 'events',
+    token: 'always',
+    answer: json(answers.NewestAnswer),
+  },
   'GET /api/v1/events': {
     id: 'events',
     summary: 'Events of all personas; sender and text only with the token',

@@ -7,6 +7,7 @@ import type { DecisionsApi } from './decision-routes.ts';
 import type { ItemsApi } from './item-routes.ts';
 import type { McpHttp } from './mcp-route.ts';
 import type { Metric } from './metrics.ts';
+import type { FindMessageMarks } from './newest.ts';
 import type { ProjectsApi } from './project-routes.ts';
 import type { DaemonKeys } from './session.ts';
 import type { SignalsApi } from './signals-routes.ts';
@@ -23,6 +24,7 @@ export interface StatusOptions {
   /** Loads what answers `POST /mcp`; null: the setting `mcpOverHttp` is off. */
   readonly mcp: (() => Promise<McpHttp>) | null;
   readonly events: EventLog;
+  readonly findMarks: FindMessageMarks;
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;
   /** Metrics that sources add, absent when there are none. */

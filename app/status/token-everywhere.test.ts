@@ -165,9 +165,9 @@ test('without tokenEverywhere only message text, sending, actions and signals as
   open.poll('zoe', 0);
   open.decisions.create(asks());
   const closed = open.server.routes.filter((route) =>
-    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/permissions)|^\w+ \/(v1\/|mcp)/.test(route),
+    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/newest|v1\/permissions)|^\w+ \/(v1\/|mcp)/.test(route),
   );
-  assert.equal(closed.length, 23);
+  assert.equal(closed.length, 25);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);

@@ -273,6 +273,30 @@ export const DecisionWire = Type.Object(
 
 export type DecisionWire = Static<typeof DecisionWire>;
 
+/** A message in a list, as `GET /api/v1/newest` returns it. The page uses the same type. */
+export const MessageWire = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the message in its inbox.' }),
+    persona: Type.String({ description: 'Id of the persona in whose inbox the message is.' }),
+    from: Type.String({ description: 'Who it claims to be from. Untrusted text; empty when the source does not say.' }),
+    to: Type.String({ description: 'Id of the persona that it was sent to.' }),
+    subject: Type.String({ description: 'Untrusted text; empty for none.' }),
+    text: Type.String({ description: 'Untrusted text. In a list the first line, at most 200 characters.' }),
+    at: orNull(Type.String({ description: 'When it was written. Null when the source does not say.' })),
+    urgent: Type.Boolean(),
+    priority: Type.Union([Type.Integer({ minimum: 0, maximum: 4 }), Type.Null()], {
+      description: '0 is critical, 4 is bulk. Null when the source has no such numbers.',
+    }),
+    unread: Type.Union([Type.Boolean(), Type.Null()], { description: 'Null when it is not known of this message.' }),
+    thread: orNull(Type.Integer({ description: 'Id of the first message of its thread. Null when there is none.' })),
+    link: Type.Boolean({ description: 'Whether the source gave a link that opens it.' }),
+    question: Type.Boolean({ description: 'Whether a person must answer it.' }),
+  },
+  { additionalProperties: false },
+);
+
+export type MessageWire = Static<typeof MessageWire>;
+
 /** A permission prompt as `GET /api/v1/permissions` returns it. The page uses the same type. */
 export const PermissionWire = Type.Object(
   {

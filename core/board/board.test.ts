@@ -524,6 +524,21 @@ test('a message has the subject and the link that its source gave; a subject is 
   assert.deepEqual(show({ subject: 's'.repeat(900), link: `https://h/${'x'.repeat(3000)}` }), ['s'.repeat(200), null]);
 });
 
+test('a message is urgent, has a priority and is a question as its source says', () => {
+  const fact = mail('ada', 1, 1) as Extract<Fact, { is: 'delivered' }>;
+  const show = (extra: object): unknown => {
+    const events = fact.events.map((event) => ({ ...event, ...extra }));
+    const [preview] = only(createBoardOfFacts(join('ada'), { ...fact, events }).snapshot()).latestMessages;
+    return [preview?.isUrgent, preview?.priority, preview?.isQuestion];
+  };
+  assert.deepEqual(show({}), [false, null, false]);
+  assert.deepEqual(show({ urgent: true }), [true, null, false]);
+  assert.deepEqual(show({ priority: 'urgent' }), [true, null, false]);
+  assert.deepEqual(show({ priority: 1 }), [true, 1, false]);
+  assert.deepEqual(show({ priority: 3, urgent: 'yes' }), [false, 3, false]);
+  assert.deepEqual(show({ priority: 7, event: 'question' }), [false, null, true]);
+});
+
 test('a message of whom nobody knows who wrote it, and when, is on the board; what becomes of it moves no time of mail', () => {
   const fact = mail('ada', 1, 7) as Extract<Fact, { is: 'delivered' }>;
   const events = fact.events.map((event) => ({ ...event, from: null, created: null }) as (typeof fact.events)[number]);
@@ -531,7 +546,12 @@ test('a message of whom nobody knows who wrote it, and when, is on the board; wh
   const read = { source: 's', ts: 't', persona: 'ada', event: 'read', id: 3, wake_class: 'liveness' } as const;
   board.put({ is: 'delivered', at: 5, persona: 'ada', events: [{ ...read, event_id: 'ada:read:3-1' }] });
   const { latestMessages: latest, lastMailAt, lastEventId, cursor } = only(board.snapshot());
-  assert.deepEqual(latest, [{ id: 7, from: '', created: '', subject: '', text: latest[0]?.text ?? null, link: null }]);
+  assert.deepEqual(latest, [
+    {
+      ...{ id: 7, from: '', created: '', subject: '', text: latest[0]?.text ?? null, link: null },
+      ...{ isQuestion: false, isUrgent: false, priority: null },
+    },
+  ]);
   assert.deepEqual([lastMailAt, lastEventId, cursor], [1, 'ada:read:3-1', 7]);
 });
 

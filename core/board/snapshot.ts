@@ -1,4 +1,4 @@
-import { type Event, isMail, readMailExtras } from '../events/index.ts';
+import { type Event, isMail, type MailUrgency, readMailExtras, readMailUrgency } from '../events/index.ts';
 import type { ErrorClass, Fsm, Taxonomy } from '../link/index.ts';
 import {
   type AgentState,
@@ -189,7 +189,7 @@ export function isPressing({ urgency, blocking }: Pick<OpenDecision, 'urgency' |
 }
 
 /** One message as a surface lists it. `from`, `subject`, `text` and `link` are untrusted. */
-export interface MessagePreview {
+export interface MessagePreview extends MailUrgency {
   readonly id: number;
   /** Empty where the source does not give it, like `created`. */
   readonly from: string;
@@ -200,6 +200,8 @@ export interface MessagePreview {
   readonly text: string | null;
   /** A URL that opens the item. It is opened by the opener of URLs only, which checks its scheme. Null for none. */
   readonly link: string | null;
+  /** A person must answer it. */
+  readonly isQuestion: boolean;
 }
 
 /** The number of messages that are kept per persona. */
@@ -214,7 +216,16 @@ export function addMessages(before: readonly MessagePreview[], events: readonly 
     const { id, from, created, content } = event;
     const text = content === undefined ? null : content.slice(0, TEXT_CHARS);
     const { subject, link } = readMailExtras(event);
-    messages.unshift({ id, from: (from ?? '').slice(0, FROM_CHARS), created: created ?? '', subject, text, link });
+    messages.unshift({
+      id,
+      from: (from ?? '').slice(0, FROM_CHARS),
+      created: created ?? '',
+      subject,
+      text,
+      link,
+      isQuestion: event.event === 'question',
+      ...readMailUrgency(event),
+    });
   }
   return messages.length === before.length ? before : messages.slice(0, MOST);
 }

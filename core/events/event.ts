@@ -273,6 +273,20 @@ export interface MailExtras {
   readonly link: string | null;
 }
 
+/** How urgent the source of a mail says it is. */
+export interface MailUrgency {
+  readonly isUrgent: boolean;
+  /** 0 (critical) to 4 (bulk); null where the source has no such numbers. */
+  readonly priority: number | null;
+}
+
+/** Reads `urgent` and `priority` of an event. A value of another kind counts as none. */
+export function readMailUrgency(event: MailEvent): MailUrgency {
+  const { urgent, priority } = event as MailEvent & { readonly urgent?: unknown; readonly priority?: unknown };
+  const level = typeof priority === 'number' && [0, 1, 2, 3, 4].includes(priority) ? priority : null;
+  return { isUrgent: urgent === true || priority === 'urgent' || (level !== null && level <= 1), priority: level };
+}
+
 /** Reads `subject` and `link` of an event. A value of another kind counts as none. */
 export function readMailExtras(event: MailEvent): MailExtras {
   const { subject, link } = event as MailEvent & { readonly subject?: unknown; readonly link?: unknown };

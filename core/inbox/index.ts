@@ -27,6 +27,7 @@ export {
   type LocalHiveOptions,
   type LocalInboxWindow,
   MAIL_RETENTION_MS,
+  type MessageMarks,
   openLocalHive,
   type SendResult,
 } from './local-hive.ts';

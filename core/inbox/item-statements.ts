@@ -225,6 +225,9 @@ export function prepareHiveStatements(db: Database) {
         LIMIT ?4)`),
     one: db.prepare<StoredRow>(`
       SELECT ${own} FROM inbox WHERE persona = ?1 AND seq = ?2 UNION ALL SELECT ${toAll} ${acks} = ?1 AND a.seq = ?2`),
+    mark: db.prepare<{ urgent: number; priority: Priority; read_at: number | null }>(`
+      SELECT urgent, priority, read_at FROM inbox WHERE persona = ?1 AND seq = ?2
+      UNION ALL SELECT i.urgent, i.priority, a.read_at ${acks} = ?1 AND a.seq = ?2`),
     above: db.prepare<HeadRow>(`SELECT ${HEAD} FROM inbox WHERE persona = ? AND seq > ? ORDER BY seq`),
     aboveToAll: db.prepare<HeadRow>(`SELECT ${head('i', 'a')} ${acks} = ? AND a.seq > ? ORDER BY a.seq`),
     lastId: db.prepare<{ last_id: number }>('SELECT last_id FROM personas WHERE name = ?'),

@@ -13,7 +13,7 @@ import {
   toWaitersDir,
 } from '../state/index.ts';
 import { computeMailSum, DAMAGED_FROM, formatDamaged, openSeals } from './continuity.ts';
-import type { Items, TrimmedMessage } from './item.ts';
+import type { Items, Priority, TrimmedMessage } from './item.ts';
 import { type HeadRow, prepareHiveStatements, type StoredRow, toHeadText } from './item-statements.ts';
 import { createSweeper, openExpiry, openItems, type Reapable } from './items.ts';
 import { openLevelTracker, type UnreadLevel, type UnreadLevels } from './levels.ts';
@@ -55,6 +55,12 @@ export interface LocalInboxWindow {
 export interface InboxMessage extends InboxRow {
   readonly to: string;
   readonly urgent: boolean;
+}
+
+export interface MessageMarks {
+  readonly isUrgent: boolean;
+  readonly priority: Priority;
+  readonly isRead: boolean;
 }
 
 /** These messages, all unread ones, or the unread ones up to an id. */
@@ -113,6 +119,8 @@ export interface LocalHive extends Disposable {
   /** The newest `limit` messages, newest first, text cut. */
   list(persona: string, limit: number): readonly TrimmedMessage[];
   show(persona: string, id: number): InboxMessage | null;
+  /** What a list shows of a message beside its text; null when it is not stored. */
+  findMarks(persona: string, id: number): MessageMarks | null;
   /**
    * Deletes mail created before `olderThan`, read or not. Items with an expiry are deleted when they expire, or a day after their
    * delivery. Returns how many messages were deleted, and logs a summary.
@@ -360,6 +368,11 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     show(persona, id) {
       const row = sql.one.get(persona, id);
       return row === undefined ? null : { ...toInboxRow(row), to: persona, urgent: row.urgent === 1 };
+    },
+    findMarks(persona, id) {
+      const row = sql.mark.get(persona, id);
+      if (row === undefined) return null;
+      return { isUrgent: row.urgent === 1, priority: row.priority, isRead: row.read_at !== null };
     },
     reap(olderThan, at = clock.now()) {
       const now = Math.floor(at);

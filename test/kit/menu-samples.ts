@@ -112,6 +112,9 @@ export const createMessage = (id: number, from: string, text: string | null, age
   subject: '',
   text,
   link: null,
+  isUrgent: false,
+  priority: null,
+  isQuestion: false,
 });
 
 export function text(menu: readonly MenuEntry[], indent = ''): string[] {

@@ -125,6 +125,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     keys: { all: () => [] },
     events: outbox,
     history,
+    findMarks: hive.findMarks,
     page: loadPage(),
     token: TOKEN,
     tokenEverywhere: false,

@@ -12,7 +12,7 @@ const NAME_CHARS = 60;
 const FRAME_CHARS = 1000;
 
 /** A message as `structuredContent` carries it. Its text is escaped as in the frame, because some clients show only this form. */
-export interface MessageWire {
+export interface ToolMessageWire {
   readonly id: number;
   readonly from: string;
   readonly at: string;
@@ -26,7 +26,7 @@ export interface MessageWire {
 export interface MailText {
   /** The messages in their frame, for clients that show text. */
   readonly text: string;
-  readonly messages: readonly MessageWire[];
+  readonly messages: readonly ToolMessageWire[];
   /** The sentences around the messages, for clients that show only data; null: there are none. */
   readonly note: string | null;
   /** The items in the result, in order. Those that did not fit are not among them. */
@@ -59,7 +59,7 @@ export function formatMail(items: readonly Item[], { persona, left, notes }: Mai
   const isAlone = items.length === 1;
   const most = isAlone ? room : MESSAGE_CHARS;
   const pieces: string[] = [];
-  const messages: MessageWire[] = [];
+  const messages: ToolMessageWire[] = [];
   let used = 0;
   for (const item of items) {
     const { text, sourceLength } = toHarmless(item.content, most);
@@ -68,7 +68,7 @@ export function formatMail(items: readonly Item[], { persona, left, notes }: Mai
     if (pieces.length > 0 && used + piece.length + 1 > room) break;
     used += piece.length + 1;
     pieces.push(piece);
-    messages.push(toMessageWire(item, text, missing > 0));
+    messages.push(toToolMessageWire(item, text, missing > 0));
   }
   const shownItems = items.slice(0, pieces.length);
   const isOwn = shownItems.some(({ origin, type }) => origin !== null || type === 'decision' || type === 'gate');
@@ -90,7 +90,7 @@ export function formatMail(items: readonly Item[], { persona, left, notes }: Mai
   return { text: lines.join('\n'), messages, note: note === '' ? null : note, shownItems };
 }
 
-function toMessageWire(item: Item, text: string, cut: boolean): MessageWire {
+function toToolMessageWire(item: Item, text: string, cut: boolean): ToolMessageWire {
   const { id, source, created, origin } = item;
   return {
     ...{ id, from: toHarmlessName(source, NAME_CHARS), at: formatIso(created) },
