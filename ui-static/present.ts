@@ -435,12 +435,6 @@ export interface AskingCard {
   readonly slots: Slots;
 }
 
-/** Formats what happens to an open question with a default: `default in 23 h`. */
-export function formatDefault(expires: string | null, now: number): string {
-  const left = expires === null ? 0 : Date.parse(expires) - now;
-  return left <= 0 ? 'default' : `default in ${formatDuration(left)}`;
-}
-
 /** Returns whether a question of this persona waits for an answer. */
 export function hasQuestion({ decisions }: Pick<StatusWire, 'decisions'>, { id }: PersonaWire): boolean {
   return decisions.some(({ persona }) => persona === id);

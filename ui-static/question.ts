@@ -1,7 +1,7 @@
 import type { DecisionWire } from '../app/status/wire.ts';
-import { displayName, displayText } from '../core/format/index.ts';
+import { displayName, displayText, formatDefaultChoice } from '../core/format/index.ts';
 import { cloneTemplate, getPart } from './dom.ts';
-import { formatDefault, truncate } from './present.ts';
+import { truncate } from './present.ts';
 import { hasToken, RefusalError, runAction, TokenNeededError } from './token.ts';
 
 /** The question of a decision and the ways to answer it, in its article element. All text in it is untrusted. */
@@ -30,6 +30,8 @@ interface ReplyParams {
   readonly acceptGuidance?: true;
 }
 
+/** The number of options that a digit chooses. */
+const KEYS = 9;
 const PROMPT_CHARS = 4000;
 const CONTEXT_CHARS = 16_000;
 /** A context that is longer, or has more lines, is folded. */
@@ -43,7 +45,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   let isGoing = false;
   const defaultNote = document.createElement('small');
   const drawTimes = (now: number): void => {
-    const text = formatDefault(decision.expires, now);
+    const text = formatDefaultChoice(decision.expires === null ? null : Date.parse(decision.expires), now) ?? '';
     if (defaultNote.textContent !== text) defaultNote.textContent = text;
   };
   drawTimes(Date.now());
@@ -84,7 +86,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   getPart(article, '.prompt').textContent = truncate(displayText(decision.prompt), PROMPT_CHARS);
   const before = getPart(fieldset, '.before');
   before.hidden = decision.guidance === null;
-  before.textContent = `Asked again (${iteration} of ${mostIterations}) after this guidance: ${displayText(decision.guidance ?? '')}`;
+  before.textContent = `Asked again (${iteration} of ${mostIterations}) after this note: ${displayText(decision.guidance ?? '')}`;
   const context = getPart<HTMLDetailsElement>(fieldset, '.context');
   const known = displayText(decision.context ?? '');
   context.hidden = known === '';
@@ -93,11 +95,15 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
 
   const getNotes = (): ReplyParams => (written.value.trim() === '' ? {} : { text: written.value });
   getPart(fieldset, '.options').append(
-    ...options.map((option) => {
+    ...options.map((option, i) => {
       const button = document.createElement('button');
       button.type = 'button';
       const label = document.createElement('bdi');
       label.textContent = displayText(option.label);
+      if (i < KEYS) {
+        button.append(createKeyHint(String(i + 1)));
+        button.setAttribute('aria-keyshortcuts', String(i + 1));
+      }
       button.append(label);
       if (option.id === decision.default) button.append(' ', defaultNote);
       button.addEventListener('click', () => void answer({ select: option.id, ...getNotes() }));
@@ -108,13 +114,17 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
   const own = getPart<HTMLFormElement>(fieldset, '.own');
   const isLast = !freeText && iteration >= mostIterations;
   const label = getPart(own, 'label > span');
-  label.textContent = freeText ? 'Answer' : isLast ? 'Guidance, closes the question' : 'Guidance, the agent asks again';
-  if (options.length > 0) label.append(' (also sent with an option)');
-  getPart(own, 'button').textContent = freeText ? 'Answer' : isLast ? 'Close' : 'Send guidance';
+  label.textContent =
+    options.length === 0 ? 'Your answer' : freeText ? 'Your answer, or a note to a choice' : 'Note to your choice';
+  getPart(own, 'button').textContent = freeText
+    ? 'Answer'
+    : isLast
+      ? 'Close with this note'
+      : 'Ask again with this note';
   own.addEventListener('submit', (event) => {
     event.preventDefault();
     if (written.value.trim() === '') {
-      host.say('Write an answer first.', 'not');
+      host.say(freeText ? 'Write an answer first.' : 'Write a note first.', 'not');
       written.focus();
       return;
     }
@@ -124,6 +134,18 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) own.requestSubmit();
   });
   getPart(article, '.said').before(fieldset);
+
+  /** A digit chooses an option, and `a` goes to the note, while the focus is in this question. */
+  const handleKey = (event: KeyboardEvent): void => {
+    if (event.target === written || event.ctrlKey || event.metaKey || event.altKey) return;
+    const option = /^[1-9]$/.test(event.key) ? options[Number(event.key) - 1] : undefined;
+    if (option === undefined && event.key !== 'a') return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (option === undefined) written.focus();
+    else if (!fieldset.disabled) void answer({ select: option.id, ...getNotes() });
+  };
+  article.addEventListener('keydown', handleKey);
 
   return {
     persona: decision.persona,
@@ -135,6 +157,7 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
       return isGoing;
     },
     [Symbol.dispose]: () => {
+      article.removeEventListener('keydown', handleKey);
       if (written.value.trim() === '') fieldset.remove();
       else {
         // what was written can still be read and copied
@@ -146,6 +169,13 @@ export function startQuestion(decision: DecisionWire, host: QuestionHost): Quest
       }
     },
   };
+}
+
+function createKeyHint(key: string): HTMLElement {
+  const hint = document.createElement('kbd');
+  hint.ariaHidden = 'true';
+  hint.textContent = key;
+  return hint;
 }
 
 /** Formats the result of a decision. */
@@ -161,10 +191,10 @@ export function formatOutcome({ state, choice, text, by, next, options }: Decisi
     case 'cancelled':
       return `Cancelled by ${whom}${words === '' ? '.' : `: ${words}`}`;
     case 'resolved':
-      if (next !== null) return `${whom} gave guidance, and the agent asks again: ${words}`;
-      if (by === null) return `Not answered in time. The default applies: ${chosen}`;
+      if (next !== null) return `${whom} had it asked again: ${words}`;
+      if (by === null) return `Not answered in time. Chosen by itself: ${chosen}`;
       if (chosen === null) return `Answered by ${whom}: ${words}`;
-      return `Answered by ${whom}: ${chosen}${words === '' ? '' : `\nComment: ${words}`}`;
+      return `Answered by ${whom}: ${chosen}${words === '' ? '' : `\nNote: ${words}`}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import { displayName, formatUtcTime } from '../../core/format/index.ts';
+import { displayName, formatDefaultChoice, formatUtcTime } from '../../core/format/index.ts';
 import { type Decision, findOptionLabel } from '../../core/inbox/decisions/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 
@@ -28,9 +28,9 @@ function formatAnswer(decision: Decision): readonly string[] {
   const { by, text } = outcome;
   const words = text === null ? '' : [...displayName(text.replace(/\s+/g, ' '))].slice(0, LISTED_TEXT).join('');
   const note = words === '' ? '' : `: ${words}`;
-  const author = by === null ? ' by default' : ` by ${displayName(by)}`;
+  const author = by === null ? ', chosen by itself' : ` by ${displayName(by)}`;
   if (outcome.is === 'cancelled') return [`->${author}${note}`];
-  if (next !== null) return [`-> guidance${author}, open again as ${next}${note}`];
+  if (next !== null) return [`-> guidance${author}, asked again as ${next}${note}`];
   const { choice } = outcome;
   return [
     choice === null
@@ -40,8 +40,8 @@ function formatAnswer(decision: Decision): readonly string[] {
 }
 
 /** Formats all of a decision for the person who is to answer. */
-export function formatDecision(decision: Decision): readonly string[] {
-  const { id, persona, prompt, context, options, fallback, urgency, freeText, outcome } = decision;
+export function formatDecision(decision: Decision, now: Instant): readonly string[] {
+  const { id, persona, prompt, context, options, urgency, freeText, fallback, outcome } = decision;
   const { iteration, mostIterations, parent, guidance, expires } = decision;
   const round = iteration === 1 ? '' : `, ${iteration} of ${mostIterations}`;
   const width = Math.max(0, ...options.map((option) => option.id.length));
@@ -50,17 +50,19 @@ export function formatDecision(decision: Decision): readonly string[] {
   ];
   lines.push(...indent(prompt));
   if (context !== null) lines.push('', ...indent(context));
-  if (guidance !== null) lines.push('', `guidance to #${parent ?? '?'}:`, ...indent(guidance));
+  if (guidance !== null) lines.push('', `asked again after this guidance to #${parent ?? '?'}:`, ...indent(guidance));
   if (options.length > 0) lines.push('');
   for (const option of options) {
-    const holds = option.id === fallback ? '  (default)' : '';
-    lines.push(`  ${option.id.padEnd(width)}  ${displayName(option.label)}${holds}`);
+    const chosen = outcome.is === 'open' && option.id === fallback ? formatDefaultChoice(expires, now) : null;
+    lines.push(`  ${option.id.padEnd(width)}  ${displayName(option.label)}${chosen === null ? '' : `  (${chosen})`}`);
   }
   lines.push('', ...formatOutcome(decision));
   if (outcome.is === 'open') {
     const ways = [...(options.length > 0 ? ['--select ID'] : []), ...(freeText ? ['--text TEXT'] : [])];
     const until = expires === null ? '' : `, until ${formatTime(expires)}`;
     lines.push(`answer it with: hivebar decision respond ${id} ${ways.join(' or ')}${until}`);
+    if (!freeText && iteration < mostIterations)
+      lines.push(`have it asked again with your guidance: hivebar decision respond ${id} --text TEXT`);
   }
   return lines.filter((line, at) => line !== '' || (lines[at + 1] ?? '') !== '');
 }
@@ -81,9 +83,9 @@ export function formatOutcome(decision: Decision): readonly string[] {
       const { by, choice, text } = outcome;
       const noteLines = text === null ? [] : indent(text);
       if (next !== null)
-        return [`decision ${id}: ${displayName(by ?? '')} gives guidance; it is open again as ${next}`, ...noteLines];
+        return [`decision ${id}: ${displayName(by ?? '')} gives guidance; it is asked again as ${next}`, ...noteLines];
       if (choice === null) return [`decision ${id}: answered by ${displayName(by ?? '')}`, ...noteLines];
-      const resolution = by === null ? 'not answered in time, so by default' : `answered by ${displayName(by)}:`;
+      const resolution = by === null ? 'not answered in time, chosen by itself:' : `answered by ${displayName(by)}:`;
       return [
         `decision ${id}: ${resolution} ${choice} (${displayName(findOptionLabel(decision, choice))})`,
         ...noteLines,

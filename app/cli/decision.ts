@@ -115,8 +115,11 @@ const SCHEMA = {
       help: 'answer a decision',
       positionals: takesId('respond'),
       flags: {
-        select: { type: 'string', value: 'ID', help: 'choose this option; text may be added' },
-        text: { type: 'string', help: 'without --select it is guidance, and the agent asks again' },
+        select: { type: 'string', value: 'ID', help: 'choose this option' },
+        text: {
+          type: 'string',
+          help: 'a note to the option; the answer, if the question takes text; else guidance, and it is asked again',
+        },
         'accept-guidance': { type: 'boolean', help: 'close the decision with the text as guidance' },
         ...BY,
       },
@@ -142,7 +145,7 @@ const SCHEMA = {
       does: 'asks, and waits for the answer',
     },
     { run: 'hivebar decision list --open', does: 'what waits for an answer' },
-    { run: 'hivebar decision respond 3 --select y --text "but watch the logs"', does: 'answers' },
+    { run: 'hivebar decision respond 3 --select y --text "but watch the logs"', does: 'answers, with a note' },
   ],
 } as const satisfies CommandSchema;
 
@@ -220,7 +223,7 @@ function show({ id, json: asJson }: DecisionValues<'show'>, io: Io): Promise<num
     if (asJson) printJson(io, toDecisionJson(decision));
     else
       io.out(
-        formatDecision(decision)
+        formatDecision(decision, realClock.now())
           .map((line) => `${line}\n`)
           .join(''),
       );

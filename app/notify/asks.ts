@@ -141,11 +141,21 @@ function buildOwn(draft: PolicyDraft, ask: AskState): Notification {
   const label = joined?.label ?? ask.persona;
   switch (ask.kind) {
     case 'decision':
-      return buildDecisionNotification({
-        ...{ id: ask.id, persona: ask.persona, label, prompt: ask.prompt, options: ask.options },
-        isWatched: joined !== undefined,
-        isPressing: isPressing(ask),
-      });
+      return buildDecisionNotification(
+        {
+          ...{
+            id: ask.id,
+            persona: ask.persona,
+            label,
+            prompt: ask.prompt,
+            options: ask.options,
+            byItself: ask.byItself,
+          },
+          isWatched: joined !== undefined,
+          isPressing: isPressing(ask),
+        },
+        draft.at,
+      );
     case 'permission':
       return buildPermissionNotification({ ...ask, label });
     case 'wait':

@@ -45,9 +45,10 @@ function isKnown(state: PolicyState, decisions: readonly OpenDecision[]): boolea
 
 function toDecisionState(
   draft: PolicyDraft,
-  { id, persona, prompt, options, urgency, blocking, created }: OpenDecision,
+  { id, persona, prompt, options, fallback, urgency, blocking, created, expires }: OpenDecision,
 ): DecisionState {
   const key = toDecisionKey(id);
+  const chosen = options.find((option) => option.id === fallback);
   const isAnnounced = draft.state.announcedDecisions[key] === true;
   return {
     kind: 'decision',
@@ -58,6 +59,7 @@ function toDecisionState(
     options: options
       .slice(0, MOST_ANSWERS)
       .map((option) => ({ id: option.id, short: option.short.slice(0, SHORT_CHARS) })),
+    byItself: chosen === undefined || expires === null ? null : { short: chosen.short.slice(0, SHORT_CHARS), expires },
     urgency,
     blocking,
     created,

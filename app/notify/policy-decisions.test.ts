@@ -41,6 +41,20 @@ test('a decision is one banner with its options; answered anywhere it is withdra
   assert.deepEqual(s.transcript, ['0s show [normal] ada asks | Merge the branch?', '100s withdraw decision:7']);
 });
 
+test('a banner says which option is chosen by itself, and when, also when that option has no button', () => {
+  const s = scene();
+  const options = ['a', 'b', 'c', 'd'].map((id) => ({ id, short: `Take ${id}`, label: id }));
+  const expires = s.at + 23 * 3_600_000;
+  s.ask(
+    createDecision(1, { options, fallback: 'd', expires }),
+    createDecision(2, { options, fallback: 'd' }),
+    createDecision(3, { options, expires, prompt: 'x'.repeat(300) }),
+  );
+  assert.equal(s.screen.get('decision:1')?.body, 'Question 1? (chosen by itself in 23 h: Take d)');
+  assert.equal(s.screen.get('decision:2')?.body, 'Question 2?', 'it waits for ever');
+  assert.equal(s.screen.get('decision:3')?.body, `${'x'.repeat(199)}…`, 'it ends without a choice');
+});
+
 test('the same decisions again cost nothing: not even the state is copied', () => {
   const s = scene();
   s.ask(createDecision(1), createDecision(2));

@@ -150,6 +150,8 @@ export interface DecisionState
     Pick<OpenDecision, 'id' | 'persona' | 'prompt' | 'urgency' | 'blocking' | 'created'> {
   readonly kind: 'decision';
   readonly key: `decision:${number}`;
+  /** The option that is chosen when nobody answers; null when none is. */
+  readonly byItself: { readonly short: string; readonly expires: Instant } | null;
   /** The options that get a button. */
   readonly options: readonly { readonly id: string; readonly short: string }[];
 }

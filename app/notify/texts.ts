@@ -2,6 +2,7 @@ import {
   displayName,
   findFailureText,
   findWaitText,
+  formatDefaultChoice,
   formatDuration,
   formatFolder,
   formatList,
@@ -9,7 +10,7 @@ import {
   formatWaiting,
   stripUnseen,
 } from '../../core/format/index.ts';
-import type { PersonaId } from '../../core/model/index.ts';
+import type { Instant, PersonaId } from '../../core/model/index.ts';
 import { findReasonText } from '../../core/sources/derived.ts';
 import {
   ANSWERS,
@@ -117,19 +118,16 @@ export interface DecisionContent {
   readonly isWatched: boolean;
   readonly prompt: string;
   readonly options: readonly { readonly id: string; readonly short: string }[];
+  /** The option that is chosen when nobody answers; null when none is. */
+  readonly byItself: { readonly short: string; readonly expires: Instant } | null;
   readonly isPressing: boolean;
 }
 
-/** Builds `ada asks`, and below it the question, with a button for each of the first options. */
-export function buildDecisionNotification({
-  id,
-  persona,
-  label,
-  isWatched,
-  prompt,
-  options,
-  isPressing,
-}: DecisionContent): Notification {
+/** Builds `ada asks`, and below it the question and what is chosen by itself, with a button for each of the first options. */
+export function buildDecisionNotification(
+  { id, persona, label, isWatched, prompt, options, byItself, isPressing }: DecisionContent,
+  now: Instant,
+): Notification {
   const buttons = ANSWERS.flatMap((answer, i): NotificationButton[] => {
     const option = options[i];
     if (option === undefined) return [];
@@ -140,11 +138,19 @@ export function buildDecisionNotification({
     key: toDecisionKey(id),
     is: 'decision',
     title: `${formatName(label)} asks`,
-    body: isolate(toSingleLine(prompt, BODY_POINTS)),
+    body: formatQuestion(prompt, byItself, now),
     urgency: isPressing ? 'critical' : 'normal',
     opens: isWatched ? { is: 'persona', persona } : { is: 'overview' },
     buttons,
   };
+}
+
+/** Formats `Merge the branch? (chosen by itself in 23 h: Ship)`. */
+function formatQuestion(prompt: string, byItself: DecisionContent['byItself'], now: Instant): string {
+  const option = toSingleLine(byItself?.short ?? '', BUTTON_POINTS);
+  const chosen = byItself === null ? null : formatDefaultChoice(byItself.expires, now);
+  const rest = chosen === null || option === '' ? '' : ` (${chosen}: ${isolate(option)})`;
+  return `${isolate(toSingleLine(prompt, BODY_POINTS - countPoints(rest)))}${rest}`;
 }
 
 /**

@@ -92,7 +92,6 @@ test('a wrong value is 400 and names the field and the right values; an unknown 
   await using rig = await statusRig();
   for (const [body, words] of [
     [{ prompt: 'x', freeText: true }, /body has no "persona"/],
-    [{ persona: 'ada', prompt: 'x' }, /there must be an option, or free text/],
     [{ ...ASKED, urgency: 'now' }, /body\.urgency must be one of low, normal, high, not "now"/],
     [{ ...ASKED, default: 'c' }, /the default must be a or b, not "c"/],
     [{ ...ASKED, timeout: '5' }, /"timeout" 5: must be a duration, for example 90s, 30m, 2h or 1d/],

@@ -32,14 +32,19 @@ function listTopRows(...decisions: OpenDecision[]): string[] {
 describe('what is to be decided', () => {
   test('stands at the very top, with what one has to know, an entry an option, and the page', () => {
     const context = '\n  The build is green.\nTwo reviews are missing.';
-    assert.deepEqual(listTopRows(createDecision(7, { prompt: 'Merge the branch?', context, fallback: 'no' })), [
-      'Ada asks: Merge the branch?',
-      '  The build is green.',
-      '  Merge it now',
-      '  Wait for the build (default)',
-      '  ---',
-      '  Answer on the page',
-    ]);
+    assert.deepEqual(
+      listTopRows(
+        createDecision(7, { prompt: 'Merge the branch?', context, fallback: 'no', expires: NOW + 23 * 60 * MINUTE }),
+      ),
+      [
+        'Ada asks: Merge the branch?',
+        '  The build is green.',
+        '  Merge it now',
+        '  Wait for the build (chosen by itself in 23 h)',
+        '  ---',
+        '  Answer on the page',
+      ],
+    );
     assert.deepEqual(listTopRows(), []);
   });
 

@@ -7,7 +7,7 @@ import {
   type PersonaView,
   type Snapshot,
 } from '../../core/board/index.ts';
-import { formatSilence, formatWaiting } from '../../core/format/index.ts';
+import { formatDefaultChoice, formatSilence, formatWaiting } from '../../core/format/index.ts';
 import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { addCounts, type Instant } from '../../core/model/index.ts';
 import {
@@ -57,7 +57,7 @@ export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeF
 function buildMenu(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   return [
     ...buildPermissionRows(snapshot),
-    ...buildDecisionRows(snapshot),
+    ...buildDecisionRows(snapshot, now),
     { is: 'text', key: 'summary', label: formatSummary(snapshot, now) },
     { is: 'separator', key: 'line-1' },
     ...buildPersonaRows(snapshot, now, timeText),
@@ -339,13 +339,13 @@ const PROMPT_MOST = 60;
 const LINE_MOST = 80;
 
 /** Builds the rows of open decisions: first those that block an agent, then the oldest. */
-function buildDecisionRows(snapshot: Snapshot): MenuEntry[] {
+function buildDecisionRows(snapshot: Snapshot, now: Instant): MenuEntry[] {
   const decisions = snapshot.decisions.toSorted(
     (a, b) => computeDecisionRank(a) - computeDecisionRank(b) || a.created - b.created || a.id - b.id,
   );
   const rest = decisions.length - MOST_DECISIONS;
   return [
-    ...decisions.slice(0, MOST_DECISIONS).map((decision) => buildDecisionRow(decision, snapshot)),
+    ...decisions.slice(0, MOST_DECISIONS).map((decision) => buildDecisionRow(decision, snapshot, now)),
     ...(rest > 0
       ? [
           createDecisionPageCommand(
@@ -359,8 +359,8 @@ function buildDecisionRows(snapshot: Snapshot): MenuEntry[] {
 }
 
 /** Builds a submenu with the details, one entry per option, and a link to the page, where text can be written. */
-function buildDecisionRow(decision: OpenDecision, { personas }: Snapshot): MenuEntry {
-  const { id, persona, prompt, context, options, fallback } = decision;
+function buildDecisionRow(decision: OpenDecision, { personas }: Snapshot, now: Instant): MenuEntry {
+  const { id, persona, prompt, context, options } = decision;
   const asking = personas.find((p) => p.id === persona);
   const label = `${asking === undefined ? formatRowName(persona, NAME_MOST) || '?' : formatPersonaName(asking)} asks: ${formatRowText(prompt, PROMPT_MOST) || '?'}`;
   const page = asking === undefined ? {} : { persona }; // a persona that is not watched has no page
@@ -376,7 +376,7 @@ function buildDecisionRow(decision: OpenDecision, { personas }: Snapshot): MenuE
         (option): MenuEntry => ({
           is: 'command',
           key: `${key} option ${option.id}`,
-          label: `${formatRowText(option.label, LINE_MOST) || option.id}${option.id === fallback ? ' (default)' : ''}`,
+          label: formatOption(decision, option, now),
           action: { name: 'decide', params: { decision: id, select: option.id } },
         }),
       ),
@@ -385,6 +385,15 @@ function buildDecisionRow(decision: OpenDecision, { personas }: Snapshot): MenuE
     ],
     instead: createDecisionPageCommand(key, label, page),
   };
+}
+
+function formatOption(
+  { fallback, expires }: OpenDecision,
+  { id, label }: OpenDecision['options'][number],
+  now: Instant,
+): string {
+  const chosen = id === fallback ? formatDefaultChoice(expires, now) : null;
+  return `${formatRowText(label, LINE_MOST) || id}${chosen === null ? '' : ` (${chosen})`}`;
 }
 
 function findFirstLine(text: string): string {

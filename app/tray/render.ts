@@ -66,7 +66,8 @@ const AGES_EVERY_MS = 60_000;
 
 /**
  * Returns when the model changes by time alone: exactly at the end of a pause, a mute and a quiet hour, and at most once per
- * minute for the ages of outages, messages, agents and numbers. Null for never.
+ * minute for the ages of outages, messages, agents and numbers, and for the time until an option is chosen by itself. Null for
+ * never.
  */
 export function computeNextChange(snapshot: Snapshot, now: Instant): Instant | null {
   let at = Number.POSITIVE_INFINITY;
@@ -81,6 +82,8 @@ export function computeNextChange(snapshot: Snapshot, now: Instant): Instant | n
     const { staleAfter } = p;
     if (staleAfter !== null && staleAfter > now) at = Math.min(at, Math.max(now + AGES_EVERY_MS, staleAfter));
   }
+  if (snapshot.decisions.some(({ fallback, expires }) => fallback !== null && expires !== null && expires > now))
+    at = Math.min(at, now + AGES_EVERY_MS);
   // Nobody sees the messages of the others, and to read their times would keep the texts of them all.
   for (const since of listDrawnPersonas(snapshot).flatMap(listAges))
     at = Math.min(at, now + Math.max(AGES_EVERY_MS, computeMsUntilAgeChange(now - since)));

@@ -7,6 +7,7 @@ export {
   formatWaiting,
 } from './agent-text.ts';
 export { formatClockTime, formatFullTime, formatSilence } from './clock-time.node.ts';
+export { formatDefaultChoice } from './default-choice.ts';
 export { displayJson, displayLine, displayName, displayText, stripUnseen } from './display-name.ts';
 export {
   compareNeeds,

@@ -4,6 +4,7 @@ import {
   formatAgentState,
   formatClockTime,
   formatCount,
+  formatDefaultChoice,
   formatList,
   formatRest,
   formatSilence,
@@ -28,6 +29,13 @@ test('a number that may be higher has a plus, and a list names so many', () => {
   assert.equal(formatList(['ada', 'bo', 'cy', 'di', 'ed'], 2), 'ada, bo and 3 more');
   assert.equal(formatList(['ada', 'bo'], 2), 'ada, bo');
   assert.deepEqual([formatRest(0), formatRest(-1), formatRest(1)], ['', '', ' and 1 more']);
+});
+
+test('an option that is chosen by itself says when; of a question that waits for ever it says nothing', () => {
+  const now = 1_000_000;
+  assert.equal(formatDefaultChoice(now + 23 * 3_600_000, now), 'chosen by itself in 23 h');
+  assert.equal(formatDefaultChoice(now, now), 'chosen by itself now');
+  assert.equal(formatDefaultChoice(null, now), null);
 });
 
 test('a UTC time is cut to the second', () => {

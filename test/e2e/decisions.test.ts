@@ -61,8 +61,22 @@ describe('hivebar decision', () => {
     assert.deepEqual([state, choice, text, by], ['resolved', 'b', 'run', 'operator']);
     assert.match(
       (await home.run(['inbox', 'show', 'ada'])).stdout,
-      /You asked: Which way\?\n {2}Chosen: b \(the short way\)\n {2}Guidance: run/,
+      /You asked: Which way\?\n {2}Chosen: b \(the short way\)\n {2}Note: run/,
     );
+  });
+
+  test('says what is chosen by itself and what words do; words alone answer a question without options', async () => {
+    using home = trayHome();
+    await ask(home, '--default', 'a');
+    const { stdout } = await home.run(['decision', 'show', '1']);
+    assert.match(stdout, /\n {2}a {2}the long way {2}\(chosen by itself in (23 h|1 d)\)\n {2}b {2}the short way\n/);
+    assert.match(stdout, /\nhave it asked again with your guidance: hivebar decision respond 1 --text TEXT\n/);
+    const again = await home.run(['decision', 'respond', '1', '--text', 'a third way']);
+    assert.equal(again.stdout, 'decision 1: operator gives guidance; it is asked again as 2\n  a third way\n');
+    assert.equal((await home.run(['decision', 'create', '--as', 'ada', 'Which name?'])).code, 0);
+    assert.match((await home.run(['decision', 'show', '3'])).stdout, /respond 3 --text TEXT, until \S+\n$/);
+    const done = await home.run(['decision', 'respond', '3', '--text', 'Bee']);
+    assert.equal(done.stdout, 'decision 3: answered by operator\n  Bee\n');
   });
 
   test('C1 given the key of its answer planted by others, what a person answered is what the agent reads, and is proved', async () => {
@@ -149,7 +163,6 @@ describe('hivebar decision', () => {
     using home = trayHome();
     for (const [args, code] of [
       [['decision'], 2],
-      [['decision', 'create', '--as', 'ada', 'Which?'], 2],
       [[...ASK, '--limit', '1m', 'Which?'], 2],
       [[...ASK, '--wait', '--limit', 'soon', 'Which?'], 2],
       [[...ASK, '--timeout', '0s', 'Which?'], 2],

@@ -159,9 +159,9 @@ test('by keyboard: an option by Enter, words by Control and Enter; the focus sta
   const focused = (): Promise<unknown> => page.evaluate('document.activeElement.innerText');
   await article(page, 'First?').getByRole('link').focus();
   await press(page, 'Tab');
-  assert.match(String(await focused()), /^the long way default in (23 h|1 d)$/);
+  assert.match(String(await focused()), /^1\s*the long way chosen by itself in (23 h|1 d)$/);
   await press(page, 'Tab');
-  assert.equal(await focused(), 'the short way');
+  assert.match(String(await focused()), /^2\s*the short way$/);
   await press(page, 'Enter');
   await output(page, 'First?', /: the short way$/);
   assert.equal(outcome(asked, first), 'resolved b');
@@ -178,28 +178,64 @@ test('by keyboard: an option by Enter, words by Control and Enter; the focus sta
   assert.equal(outcome(asked, second), 'resolved "jk/ and so on\\nin two lines"');
 });
 
+test('by keyboard: a digit chooses in the question that has the focus, a goes to its note, Control and Enter sends it alone', async (t) => {
+  await using asked = await asking();
+  const first = asked.ask({ prompt: 'First?' });
+  const second = asked.ask({ prompt: 'Second?' });
+  const third = asked.ask({ prompt: 'Third?', options: [], freeText: true });
+  const opened = await open(t, asked);
+  if (opened === null) return;
+  const { page } = opened;
+  await article(page, 'Third?').getByRole('textbox').waitFor(WAIT);
+  await page.locator('h1').click();
+  await press(page, '1');
+  await article(page, 'Second?').getByRole('link').focus();
+  await press(page, '9');
+  await press(page, 'a');
+  await page.keyboard.type('2 pieces, a lot');
+  await page.keyboard.press('Shift+Tab');
+  await press(page, '2');
+  await output(page, 'Second?', 'Answered by operator: the short way\nNote: 2 pieces, a lot');
+  await press(page, '1');
+  await article(page, 'Third?').getByRole('link').focus();
+  await press(page, '1');
+  await press(page, 'a');
+  await page.keyboard.type('call it Bee');
+  await press(page, 'Control+Enter');
+  await output(page, 'Third?', 'Answered by operator: call it Bee');
+  assert.deepEqual(
+    asked.replies,
+    [
+      [second, says({ select: 'b', text: '2 pieces, a lot' })],
+      [third, says({ text: 'call it Bee' })],
+    ],
+    'a digit elsewhere, beyond the options, in the note or after the answer chooses nothing',
+  );
+  assert.equal(outcome(asked, first), 'open');
+});
+
 test('text alone asks again with what was said; the last time it closes; with an option it goes along', async (t) => {
   await using asked = await asking();
   const first = asked.ask({ mostIterations: 2 });
   const opened = await open(t, asked);
   if (opened === null) return;
   const { page } = opened;
-  await page.getByLabel('Guidance, the agent asks again').fill('a third way');
-  await page.getByRole('button', { name: 'Send guidance' }).click();
-  await output(page, 'Which way?', 'operator gave guidance, and the agent asks again: a third way');
+  await page.getByLabel('Note to your choice').fill('a third way');
+  await page.getByRole('button', { name: 'Ask again with this note' }).click();
+  await output(page, 'Which way?', 'operator had it asked again: a third way');
   asked.tell();
-  const again = page.locator('.decision', { hasText: 'Asked again (2 of 2) after this guidance: a third way' });
+  const again = page.locator('.decision', { hasText: 'Asked again (2 of 2) after this note: a third way' });
   await again.waitFor(WAIT);
   assert.equal(outcome(asked, first), 'resolved "a third way"');
   assert.equal(await page.getByRole('button', { name: 'Dismiss' }).count(), 0, 'what was sent is not kept');
-  await again.getByLabel('Guidance, closes the question').fill('leave it');
-  await again.getByRole('button', { name: 'Close' }).click();
+  await again.getByLabel('Note to your choice').fill('leave it');
+  await again.getByRole('button', { name: 'Close with this note' }).click();
   await page.locator('.said', { hasText: /^Answered by operator: leave it$/ }).waitFor(WAIT);
   assert.equal(outcome(asked, first + 1), 'resolved "leave it"');
   const third = asked.ask({ prompt: 'Third?' });
   await article(page, 'Third?').getByRole('textbox').fill('but slowly');
   await article(page, 'Third?').getByRole('button', { name: 'the long way' }).click();
-  await output(page, 'Third?', 'Answered by operator: the long way\nComment: but slowly');
+  await output(page, 'Third?', 'Answered by operator: the long way\nNote: but slowly');
   assert.deepEqual(asked.replies.at(-1), [third, says({ select: 'a', text: 'but slowly' })]);
 });
 
@@ -295,7 +331,7 @@ test('without the token only who asks is told; the words come when it is given, 
   await page.getByRole('button', { name: 'SECRET-OPTION' }).waitFor({ timeout: 10_000 });
   assert.equal(await page.locator('#decisions-words').isVisible(), false);
   // the program was started anew: the token is another, and nothing that was written is lost
-  const first = page.getByRole('textbox', { name: 'Guidance' }).first();
+  const first = page.getByRole('textbox', { name: 'Note' }).first();
   await first.fill('kept');
   await page.evaluate("localStorage.setItem('hivebar-token', 'of yesterday')");
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
@@ -304,7 +340,7 @@ test('without the token only who asks is told; the words come when it is given, 
   await given.press('Enter');
   assert.equal(await first.inputValue(), 'kept');
   await page.getByRole('button', { name: 'SECRET-OPTION' }).click();
-  await output(page, 'SECRET-PROMPT', 'Answered by operator: SECRET-OPTION\nComment: kept');
+  await output(page, 'SECRET-PROMPT', 'Answered by operator: SECRET-OPTION\nNote: kept');
 });
 
 test('an answer that fails says why, keeps the text and the focus, and can be given again', async (t) => {
@@ -320,14 +356,14 @@ test('an answer that fails says why, keeps the text and the focus, and can be gi
   await button.focus();
   await press(page, 'Enter');
   await output(page, 'Which way?', 'Failed: the disk is full; make room');
-  assert.equal(await page.evaluate('document.activeElement.innerText'), 'the long way');
+  assert.match(String(await page.evaluate('document.activeElement.innerText')), /the long way$/);
   await page.unroute('**/actions/decide');
   await page.route('**/actions/decide', (route) => route.abort());
   await press(page, 'Enter');
   await output(page, 'Which way?', /^No reply \(.+\)\. Your answer may have arrived/);
   await page.unroute('**/actions/decide');
   await button.click();
-  await output(page, 'Which way?', 'the long way\nComment: with care');
+  await output(page, 'Which way?', 'the long way\nNote: with care');
   assert.equal(outcome(asked, id), 'resolved a');
 });
 
@@ -347,8 +383,8 @@ test('texts of others are text: markup, control characters and directions, in ev
   await page.getByRole('button', { name: HOSTILE }).waitFor(WAIT);
   assert.equal(await page.locator('.prompt').first().textContent(), `${HOSTILE}\n{{decisions}}`);
   assert.ok((await page.locator('.decision h3').allTextContents()).includes(`${HOSTILE} asks`));
-  await page.getByRole('textbox', { name: 'Guidance' }).fill(HOSTILE);
-  await page.getByRole('button', { name: 'Send guidance' }).click();
+  await page.getByRole('textbox', { name: 'Note' }).fill(HOSTILE);
+  await page.getByRole('button', { name: 'Ask again' }).click();
   const guidance = page.locator('.before', { hasText: HOSTILE });
   await until('the guidance is shown', async () => {
     asked.tell(); // the answer is on its way, and may come behind this
@@ -400,7 +436,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       const opened = await open(t, asked, token, { colorScheme, bypassCSP: true, reducedMotion: 'reduce' });
       if (opened === null) return;
       const { page } = opened;
-      if (token) await page.getByRole('textbox', { name: 'Answer' }).waitFor(WAIT);
+      if (token) await page.getByRole('textbox', { name: 'answer' }).waitFor(WAIT);
       for (const hash of ['', '#persona=ada']) {
         await page.evaluate(`location.hash = '${hash}'`);
         await page

@@ -218,7 +218,7 @@ describe('the menu of the tray, worked over D-Bus as a panel does', { skip }, ()
     assert.deepEqual(labels(await asker.tray.menu()).slice(0, 2), [row, 'No unread, 1 question for you']);
     assert.deepEqual(labels(await behind(asker.tray, /^quinn asks/)), [
       'It rains.',
-      'the long way (default)',
+      'the long way (chosen by itself in 23 h)',
       'the short_way',
       '',
       'Answer on the page',

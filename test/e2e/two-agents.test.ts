@@ -154,7 +154,7 @@ async function asks(outlook: AgentOutlook, isRegistered: boolean): Promise<void>
   assert.deepEqual(await waiting.ended(), { code: 0, signal: null });
   assert.deepEqual(waiting.lines, answered);
   assert.deepEqual(await agent.hivebar(['gate', 'mark', 'tests']), [`${persona}: tests is satisfied`]);
-  const answer = `Decision ${id} was answered by carol.\nYou asked: Which way?\nChosen: b (the short way)\nGuidance: and quickly`;
+  const answer = `Decision ${id} was answered by carol.\nYou asked: Which way?\nChosen: b (the short way)\nNote: and quickly`;
   came(outlook, { type: 'decision', source: 'carol', priority: 1, content: answer, origin: 'hivebar' });
   came(outlook, {
     type: 'gate',

@@ -157,9 +157,10 @@ function formatOutcome(decision: Decision, outcome: Exclude<Outcome, { is: 'open
           `Guidance: ${text}`,
           `It is open again as decision ${decision.next} with the same options. To propose others: hivebar decision create --refines ${decision.next} ...`,
         ].join('\n');
-      const how = by === null ? 'was not answered in time, so its default applies.' : `was answered by ${by}.`;
+      const how =
+        by === null ? 'was not answered in time, so the default was chosen by itself.' : `was answered by ${by}.`;
       const chosen = choice === null ? [] : [`Chosen: ${choice} (${findOptionLabel(decision, choice)})`];
-      const answerText = text === null ? [] : [`${choice === null ? 'Answer' : 'Guidance'}: ${text}`];
+      const answerText = text === null ? [] : [`${choice === null ? 'Answer' : 'Note'}: ${text}`];
       return [`${name} ${how}`, question, ...chosen, ...answerText].join('\n');
     }
   }
@@ -198,7 +199,7 @@ const CONTROL_IN_TEXT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 type PartialOrNull<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 
 /**
- * Checks a question. Without options it must accept free text. `short` of an option is its label by default. `forMs` null means
+ * Checks a question. Without options its answer is free text. `short` of an option is its label by default. `forMs` null means
  * for ever, absent means a day.
  *
  * @throws Fault `usage`, naming the field and its value.
@@ -210,11 +211,9 @@ export function parseNewDecision(
   },
 ): NewDecision {
   const options = (input.options ?? []).map(parseOption);
-  const freeText = input.freeText ?? false;
+  const freeText = input.freeText === true || options.length === 0;
   if (options.length > LIMITS.options)
     throw createUsageFault(`there may be ${LIMITS.options} options at most`, options.length);
-  if (options.length === 0 && !freeText)
-    throw createUsageFault('there must be an option, or free text as the answer', undefined);
   const twice = options.find(({ id }, at) => options.findIndex((option) => option.id === id) !== at);
   if (twice !== undefined) throw createUsageFault('every option must have a unique id', twice.id);
   const fallback = input.fallback ?? null;

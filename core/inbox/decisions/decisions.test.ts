@@ -35,7 +35,7 @@ describe('a decision', () => {
     assert.deepEqual(rig.done, ['gate closed ada', 'push decision:1', 'wake ada', 'emit 1 resolved']);
   });
 
-  test('tells who asked everything at once: the question, the choice, the guidance', () => {
+  test('tells who asked everything at once: the question, the choice, the note', () => {
     using rig = decisionRig();
     const decisions = rig.start();
     decisions.create(asks({ urgency: 'high' }));
@@ -43,7 +43,7 @@ describe('a decision', () => {
     const item = rig.inbox.get('decision:1');
     assert.equal(
       item?.content,
-      'Decision 1 was answered by operator.\nYou asked: Which way?\nChosen: b (the short way)\nGuidance: mind the gap',
+      'Decision 1 was answered by operator.\nYou asked: Which way?\nChosen: b (the short way)\nNote: mind the gap',
     );
     assert.deepEqual([item.persona, item.type, item.priority], ['ada', 'decision', 0]);
   });
@@ -109,6 +109,18 @@ describe('a decision', () => {
     assert.match(rig.inbox.get('decision:1')?.content ?? '', /Answer: call it Bee$/);
   });
 
+  test('without options is answered with text, whether or not the agent said that it takes text', () => {
+    using rig = decisionRig();
+    const decisions = rig.start();
+    for (const freeText of [undefined, null, false]) {
+      const { id } = decisions.create(
+        parseNewDecision({ persona: 'ada', prompt: 'Which name?', options: [], freeText }),
+      );
+      assert.equal(decisions.respond(id, says({ text: 'call it Bee' })).is, 'done');
+      assert.equal(formatOutcome(decisions.get(id) ?? first(decisions)), 'resolved "call it Bee"');
+    }
+  });
+
   test('nobody answered in time becomes its default, else timed out; who asked is told, and later answers are too late', () => {
     using rig = decisionRig();
     const decisions = rig.start();
@@ -125,7 +137,7 @@ describe('a decision', () => {
       [1, 2, 3].map((id) => formatOutcome(decisions.get(id) ?? first(decisions))),
       ['resolved b', 'timed-out', 'open'],
     );
-    assert.match(rig.inbox.get('decision:1')?.content ?? '', /its default applies[\s\S]*Chosen: b/);
+    assert.match(rig.inbox.get('decision:1')?.content ?? '', /the default was chosen by itself[\s\S]*Chosen: b/);
     assert.match(rig.inbox.get('decision:2')?.content ?? '', /not answered in time, and has no default/);
     assert.deepEqual(Object.fromEntries(rig.gates), { ada: 'closed', bo: 'closed', cy: 'open' });
     assert.equal(decisions.nextDue(), null);
@@ -284,7 +296,6 @@ describe('what is asked and answered is checked', () => {
     ['a long prompt', { prompt: 'é'.repeat(2001) }, /2000 characters at most, not 2001/],
     ['a long context', { context: 'x'.repeat(8001) }, /8000 characters at most/],
     ['control characters', { context: 'a\u0000b' }, /control characters/],
-    ['no option and no free text', { options: [] }, /an option, or free text/],
     ['an option without a name', { options: [{ id: '', label: 'A' }] }, /id of an option/],
     ['an option that looks like a flag', { options: [{ id: '-a', label: 'A' }] }, /id of an option/],
     [
