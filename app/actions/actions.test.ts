@@ -18,6 +18,8 @@ function rig() {
         asked.push([name, ...args]);
         const answers: Readonly<Record<string, unknown>> = {
           markRead: 2,
+          markUnread: 1,
+          deleteMessage: 1,
           openPage: 'page',
           openSession: 'tmux',
           openItem: 'url',
@@ -74,6 +76,8 @@ test('what no schema fits, or contradicts itself, is refused and changes nothing
     ['read', { persona: 'ada', id: 0 }],
     ['read', { persona: 'ada', id: 1.5 }],
     ['read', { persona: 'ada', id: 1, upTo: 2 }],
+    ['unread', { persona: 'ada' }],
+    ['delete', { persona: 'ada', id: 0 }],
     ['open-item', { persona: 'ada' }],
     ['open-item', { persona: 'ada', id: 1, link: 'https://h/' }],
     ['quiet-hours', {}],
@@ -107,6 +111,18 @@ test('E6 without a persona, open is the page; with one, its session; the answer 
     ['openPage', 'ada', null],
     ['openItem', 'ada', 7, null],
   ]);
+});
+
+test('one message is marked as unread or deleted, and the answer says whether there was one', async () => {
+  const { asked, run } = rig();
+  assert.deepEqual(await run('unread', { persona: 'ada', id: 7 }), { persona: 'ada', marked: 1 });
+  assert.deepEqual(await run('delete', { persona: 'ada', id: 7 }), { persona: 'ada', deleted: 1 });
+  assert.deepEqual(asked, [
+    ['markUnread', 'ada', 7],
+    ['deleteMessage', 'ada', 7],
+  ]);
+  for (const name of ['unread', 'delete'])
+    await assert.rejects(async () => run(name, { persona: 'nobody', id: 7 }), /"nobody" is not watched/, name);
 });
 
 test('every action asks for the token', () => {

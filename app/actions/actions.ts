@@ -26,6 +26,11 @@ const MESSAGE = { type: 'integer', minimum: 1 } as const;
 const NO_PARAMS = { ...closed, properties: {} } as const;
 const PERSONA_PARAMS = { ...closed, properties: { persona: PERSONA }, required: ['persona'] } as const;
 const OPTIONAL_PERSONA_PARAMS = { ...closed, properties: { persona: PERSONA } } as const;
+const MESSAGE_PARAMS = {
+  ...closed,
+  properties: { persona: PERSONA, id: MESSAGE },
+  required: ['persona', 'id'],
+} as const;
 const SWITCH_PARAMS = { ...closed, properties: { on: { type: 'boolean' } }, required: ['on'] } as const;
 /** What fits into a frame of any source, and is more than anybody types. */
 const MOST_REPLY_CHARS = 100_000;
@@ -186,6 +191,20 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
         const which = id !== undefined ? [id] : upTo !== undefined ? { upTo } : 'all';
         return { persona, marked: controls.markRead(requirePersona(persona), which) };
       },
+    }),
+    defineAction({
+      name: 'unread',
+      title: 'Mark as unread',
+      params: MESSAGE_PARAMS,
+      asks: 'token',
+      run: async ({ persona, id }) => ({ persona, marked: controls.markUnread(requirePersona(persona), id) }),
+    }),
+    defineAction({
+      name: 'delete',
+      title: 'Delete message',
+      params: MESSAGE_PARAMS,
+      asks: 'token',
+      run: async ({ persona, id }) => ({ persona, deleted: controls.deleteMessage(requirePersona(persona), id) }),
     }),
     defineAction({
       name: 'reply',
@@ -368,6 +387,13 @@ export interface TrayControls {
   hide(persona: PersonaId, hidden: boolean): void;
   /** Marks messages as read and returns how many. @throws Fault `usage` where the source cannot. */
   markRead(persona: PersonaId, which: MarkReadSelection): number;
+  /**
+   * Marks one message as unread, so that its agent gets it again. Returns how many changed. @throws Fault `usage` where the inbox is
+   * not in the local hive
+   */
+  markUnread(persona: PersonaId, id: number): number;
+  /** Deletes one message from this inbox. Returns how many there were. @throws Fault `usage` as `markUnread` does */
+  deleteMessage(persona: PersonaId, id: number): number;
   /** Sends what a person typed, as that person. @throws Fault when it cannot be sent, or was not */
   reply(persona: PersonaId, reply: Reply, signal: AbortSignal): Promise<ReplyResult>;
   /**

@@ -5,6 +5,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import { findActionSetting } from '../../core/sources/derived.ts';
 import type { MarkReadSelection, Reply, ReplyResult } from '../../core/sources/index.ts';
 import type { PreferenceStore, TrayControls } from '../actions/index.ts';
+import type { LocalMailbox } from '../local/mailbox-api.ts';
 import type { Permissions } from '../local/permissions.ts';
 import type { QuietHoursService } from '../local/quiet-hours-service.ts';
 import type { LoginStart } from '../service/index.ts';
@@ -20,6 +21,7 @@ export interface TrayControlsOptions {
   /** The watchers of all hives. Those of projects come and go. */
   readonly watchers: readonly HiveWatchers[];
   readonly sources: Pick<Sources, 'poll' | 'act'>;
+  readonly mailbox: Pick<LocalMailbox, 'markUnread' | 'remove'>;
   readonly preferences: PreferenceStore;
   readonly quietHours: QuietHoursService;
   readonly login: LoginStart;
@@ -57,6 +59,8 @@ export function createTrayControls(options: TrayControlsOptions): TrayControls {
       board.put({ is: 'hidden', at: clock.now(), persona, hidden });
     },
     markRead: (persona, which) => markRead(watchers, persona, which),
+    markUnread: options.mailbox.markUnread,
+    deleteMessage: options.mailbox.remove,
     reply: (persona, reply, signal) => sendReply({ watchers, log }, persona, reply, signal),
     actOnSource: sources.act,
     openSession: (persona, token) => surfaces().openSession(persona, token),

@@ -15,6 +15,7 @@ import { createRestService } from '../host/rest-service.ts';
 import { createDecisionsService } from '../local/decisions-service.ts';
 import { createAutostartService, greet } from '../local/first-start.ts';
 import { createItemsApi } from '../local/items-api.ts';
+import { createLocalMailbox } from '../local/mailbox-api.ts';
 import { createPermissions } from '../local/permissions.ts';
 import { createQuietHoursService } from '../local/quiet-hours-service.ts';
 import { resolveOwnerSocketPath } from '../owner-socket.ts';
@@ -148,9 +149,10 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
     machine,
   );
   const login = createOwnLoginStart(hideSecrets(outer));
+  const mailbox = createLocalMailbox({ local, toPersonaId: createLocalIdLookup(ownHive) });
   let surfaces: Surfaces | null = null;
   const controls = createTrayControls({
-    ...{ board, clock, log, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged },
+    ...{ board, clock, log, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged, mailbox },
     decisions: decisions.decisions,
     permissions,
     surfaces: () => surfaces,

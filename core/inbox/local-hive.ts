@@ -17,6 +17,7 @@ import type { Items, Priority, TrimmedMessage } from './item.ts';
 import { type HeadRow, prepareHiveStatements, type StoredRow, toHeadText } from './item-statements.ts';
 import { createSweeper, openExpiry, openItems, type Reapable } from './items.ts';
 import { openLevelTracker, type UnreadLevel, type UnreadLevels } from './levels.ts';
+import { type Mailbox, openMailbox } from './mailbox.ts';
 import { type NewMessage, parseNewMessage, parseSentItem } from './new-item.ts';
 import { cutText, type InboxAnswer, type InboxQuery, type InboxRow, toRowPage } from './query.ts';
 import { openRecentMessages } from './recent.ts';
@@ -75,7 +76,7 @@ type InboxSelection = readonly number[] | 'all' | { readonly upTo: number };
  *
  * Every method that touches the database throws, or rejects with, Fault `database` or `no-space` if that fails.
  */
-export interface LocalHive extends Disposable {
+export interface LocalHive extends Mailbox, Disposable {
   /** The same messages as hooks see them. */
   readonly items: Items;
   /**
@@ -160,6 +161,7 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
   const headBytes = contentChars === null ? null : contentChars * 4;
   const recent = openRecentMessages(db, headBytes, toTrimmedMessage);
   const damaged = new Set<number>();
+  const mailbox = openMailbox(db, clock, (id) => isWhole(id));
   /** The counts read in this event-loop turn. Many windows that are asked for at once share them. */
   let turn: UnreadLevels | null = null;
   /** The timer for groups of mail that were not reported yet. */
@@ -363,6 +365,17 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       const marked = runTransaction(db, () => markIds(persona, findIds(persona, which)));
       announceChanges();
       return marked;
+    },
+    older: mailbox.older,
+    markUnread(persona, ids) {
+      const marked = mailbox.markUnread(persona, ids);
+      announceChanges();
+      return marked;
+    },
+    remove(persona, ids) {
+      const removed = mailbox.remove(persona, ids);
+      announceChanges();
+      return removed;
     },
     list: (persona, limit) => sql.heads.all(headBytes, persona, limit).map((row) => toTrimmedMessage(row)),
     show(persona, id) {
