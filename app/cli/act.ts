@@ -23,13 +23,18 @@ export async function act(
   if (isRefused && typeof persona === 'string') {
     const known = await fetchPersonaNames(io.env);
     if (known !== null && !known.includes(persona)) {
-      const close = findNearest(persona, known);
-      const hint = close === null ? '' : `did you mean ${displayName(close)}? `;
-      io.err(`hivebar: there is no persona ${displayName(persona)}: ${hint}see hivebar status\n`);
+      io.err(formatUnknownPersona(persona, known));
       return null;
     }
   }
   return unwrapResponse(response, io);
+}
+
+/** Formats the error for a name that no persona has, with the most similar name. */
+export function formatUnknownPersona(name: string, known: readonly string[]): string {
+  const close = findNearest(name, known);
+  const hint = close === null ? '' : `did you mean ${displayName(close)}? `;
+  return `hivebar: there is no persona ${displayName(name)}: ${hint}see hivebar status\n`;
 }
 
 /** Returns the ids of the personas that the running program watches; null when the program cannot be asked. */

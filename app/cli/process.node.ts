@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import type { Io } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import type { Log } from '../../core/ports/index.ts';
@@ -15,7 +16,7 @@ export function getHostOs(): NodeJS.Platform {
 }
 
 /** Whether stdout is a terminal, on which a live table can be redrawn in place. */
-export const isTerminal = (): boolean => process.stdout.isTTY === true;
+export const isTerminal = (): boolean => isatty(1);
 
 /** Whether a person types on stdin, who would have to end it. */
 export const isTypedInput = (): boolean => process.stdin.isTTY === true;

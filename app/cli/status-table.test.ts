@@ -1,80 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NOTHING_REPORTED, pickReport } from '../../core/board/index.ts';
+import { createPersona, createStatus } from '../../test/kit/status-sample.ts';
 import type { StatusWire } from '../status/index.ts';
-import { formatStatusTable } from './status-output.ts';
-
-const NOW = '2026-06-20T10:00:00.000000+00:00';
-
-function persona(over: Partial<StatusWire['personas'][number]>): StatusWire['personas'][number] {
-  return {
-    id: 'ada',
-    stem: 'ada',
-    source: 'local',
-    label: 'ada',
-    state: 'UP',
-    reason: null,
-    since: NOW,
-    agent: 'live',
-    agentReason: null,
-    agentText: null,
-    agentSince: null,
-    cwd: null,
-    model: null,
-    unread: 3,
-    unreadIs: 'exact',
-    urgent: 0,
-    cursor: 7,
-    lastEventId: null,
-    lastMailAt: null,
-    asOf: '2026-06-20T09:59:58.500000+00:00',
-    staleAfter: '2026-06-20T10:01:00.000000+00:00',
-    ...pickReport(NOTHING_REPORTED),
-    gates: [],
-    daemon: null,
-    muted: null,
-    hidden: false,
-    canMarkRead: false,
-    canReply: false,
-    eventsFile: null,
-    ...over,
-  };
-}
-
-function status(personas: StatusWire['personas'], unread: number | null): StatusWire {
-  return {
-    schema: 1,
-    rev: 1,
-    generatedAt: NOW,
-    version: '1',
-    port: 7475,
-    totals: {
-      unread,
-      unreadIs: unread === null ? 'unknown' : 'atLeast',
-      urgent: 0,
-      urgentIs: 'exact',
-      up: 1,
-      down: 1,
-      personas: 2,
-    },
-    hives: [],
-    projects: [],
-    personas,
-    causes: [],
-    decisions: [],
-    permissions: [],
-    tray: { state: 'off' },
-    notifications: { state: 'off', pausedUntil: null, quietUntil: null },
-    autostart: null,
-  };
-}
+import { formatStatusTable, listPersonas } from './status-table.ts';
 
 test('a person reads the sum, then a row a persona: exact, at least, unknown, old and never seen', () => {
   const text = formatStatusTable(
-    status(
+    createStatus(
       [
-        persona({}),
-        persona({
+        createPersona({}),
+        createPersona({
           id: 'bo',
           label: 'Bo\u001b[2J',
           state: 'DOWN',
@@ -84,7 +19,7 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
           asOf: '2026-06-20T09:56:00.000000+00:00',
           staleAfter: '2026-06-20T09:57:00.000000+00:00',
         }),
-        persona({
+        createPersona({
           id: 'cy',
           label: 'cy',
           state: 'PENDING',
@@ -103,8 +38,8 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
       '15+ unread, 1 up, 1 down',
       '',
       'STATE    UNREAD  SEEN        PERSONA',
-      'UP            3  1 s         ada',
       'DOWN        12+  4 min, old  Bo\\u001b[2J (bo): refused: look',
+      'UP            3  1 s         ada',
       'PENDING       ?  never       cy',
       '',
     ].join('\n'),
@@ -112,24 +47,34 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
 });
 
 test('what waits for a person to decide is in the summary, with the command that shows it', () => {
-  const rest = { urgency: 'normal', blocking: false, created: NOW, expires: null } as const;
-  const text = formatStatusTable({ ...status([persona({})], 3), decisions: [{ id: 4, persona: 'ada', ...rest }] });
+  const rest = {
+    urgency: 'normal',
+    blocking: false,
+    created: '2026-06-20T10:00:00.000000+00:00',
+    expires: null,
+  } as const;
+  const text = formatStatusTable({
+    ...createStatus([createPersona({})], 3),
+    decisions: [{ id: 4, persona: 'ada', ...rest }],
+  });
   assert.match(text, /^3\+ unread, 1 up, 1 down, 1 question for you \(hivebar decision list\)\n/);
 });
 
 test('who is hidden is counted and not shown', () => {
-  const text = formatStatusTable(status([persona({}), persona({ id: 'bo', label: 'bo', hidden: true })], 3));
+  const text = formatStatusTable(
+    createStatus([createPersona({}), createPersona({ id: 'bo', label: 'bo', hidden: true })], 3),
+  );
   assert.match(text, /^3\+ unread, 1 up, 1 down, 1 hidden\n/);
   assert.ok(!text.includes('bo'));
 });
 
 test('with nobody to watch it says so', () => {
-  assert.equal(formatStatusTable(status([], null)), '? unread, 1 up, 1 down\n\nno inbox is watched yet\n');
+  assert.equal(formatStatusTable(createStatus([], null)), '? unread, 1 up, 1 down\n\nno inbox is watched yet\n');
 });
 
 test('one that is up and whose reader gets nothing done is a state of its own, with the reason', () => {
-  const row = (over: Parameters<typeof persona>[0]): string =>
-    formatStatusTable(status([persona(over)], 3)).split('\n')[3] ?? '';
+  const row = (over: Parameters<typeof createPersona>[0]): string =>
+    formatStatusTable(createStatus([createPersona(over)], 3)).split('\n')[3] ?? '';
   assert.equal(
     row({ agent: 'stalled', agentReason: 'drain-stalled' }),
     'STALLED       3  1 s   ada: nobody takes its mail (drain-stalled)',
@@ -144,11 +89,11 @@ test('one that is up and whose reader gets nothing done is a state of its own, w
 test('who waits for a person is counted first and stands first; each row says what its agent does and for how long', () => {
   const since = { agentSince: '2026-06-10T11:57:00.000000+00:00' };
   const text = formatStatusTable(
-    status(
+    createStatus(
       [
-        persona({ agent: 'working', ...since }),
-        persona({ id: 'bo', label: 'bo', agent: 'waiting', agentReason: 'permission', ...since }),
-        persona({ id: 'cy', label: 'cy', agent: 'idle' }),
+        createPersona({ agent: 'working', ...since }),
+        createPersona({ id: 'bo', label: 'bo', agent: 'waiting', agentReason: 'permission', ...since }),
+        createPersona({ id: 'cy', label: 'cy', agent: 'idle' }),
       ],
       3,
     ),
@@ -161,7 +106,7 @@ test('who waits for a person is counted first and stands first; each row says wh
 });
 
 test('F2 a lower bound of nothing is no number', () => {
-  const text = formatStatusTable(status([persona({ unread: 0, unreadIs: 'atLeast' })], 0));
+  const text = formatStatusTable(createStatus([createPersona({ unread: 0, unreadIs: 'atLeast' })], 0));
   assert.match(text, /^\? unread/);
   assert.ok(!text.includes('0+'), text);
 });
@@ -173,7 +118,7 @@ test('E1 given a hive that is not up, it is in the head and has a line of its ow
     { source: 'new', address: null, state: 'PENDING', reason: null },
   ];
   const totals = { unread: 0, unreadIs: 'exact', urgent: 0, urgentIs: 'exact', up: 4, down: 0, personas: 4 } as const;
-  const text = formatStatusTable({ ...status([persona({})], 0), hives, totals });
+  const text = formatStatusTable({ ...createStatus([createPersona({})], 0), hives, totals });
   assert.deepEqual(text.split('\n').slice(0, 4), [
     '0 unread, 4 up, 0 down, 1 hive down',
     'hive far https://far.example/ is DOWN: connection refused: is it running?',
@@ -185,23 +130,56 @@ test('E1 given a hive that is not up, it is in the head and has a line of its ow
 test('D6 a citizen whose mail nobody will ever fetch says so in its row, whatever its agent does', () => {
   for (const agent of ['live', 'unknown'] as const) {
     const table = formatStatusTable(
-      status([persona({ agent, agentReason: 'no-drain', agentText: 'no agent reads this mailbox' })], 3),
+      createStatus([createPersona({ agent, agentReason: 'no-drain', agentText: 'no agent reads this mailbox' })], 3),
     );
     assert.match(table, /^UP .*3 .* ada: no agent reads this mailbox \(no-drain\)$/m);
   }
 });
 
-test('questions in mail are counted in the summary, said in their row, and stand behind agents that wait', () => {
+test('questions in mail are counted in the summary, said in their row, and come before unread mail', () => {
   const table = formatStatusTable(
-    status(
+    createStatus(
       [
-        persona({}),
-        persona({ id: 'bo', label: 'bo', questions: 2 }),
-        persona({ id: 'cy', label: 'cy', agent: 'waiting' }),
+        createPersona({}),
+        createPersona({ id: 'bo', label: 'bo', questions: 2 }),
+        createPersona({ id: 'cy', label: 'cy', agent: 'waiting' }),
       ],
       3,
     ),
   );
   assert.match(table, /, 2 questions for you in mail\n/);
-  assert.match(table, /cy: waits for you.*\n.*bo: 2 questions for you\n.* ada\n/);
+  assert.match(table, /bo: 2 questions for you\n.*cy: waits for you.*\n.* ada\n/);
 });
+
+test('who needs you most comes first; other orders and only the unread ones can be asked for', () => {
+  const mail = (minute: number): string => `2026-06-20T09:0${minute}:00.000000+00:00`;
+  const sample = createStatus(
+    [
+      createPersona({ id: 'ada', label: 'ada', unread: 0, lastMailAt: mail(3) }),
+      createPersona({ id: 'bo', label: 'Zoe', lastMailAt: mail(2) }),
+      createPersona({ id: 'cy', label: 'cy', unread: 1, urgent: 1, lastMailAt: mail(1) }),
+      createPersona({ id: 'di', label: 'di', unread: 0, agent: 'gone' }),
+      createPersona({ id: 'ed', label: 'ed', state: 'DOWN', unread: null, unreadIs: 'unknown' }),
+      createPersona({ id: 'fay', label: 'fay', unread: 9, urgent: 9, hidden: true }),
+    ],
+    3,
+  );
+  const list = (...[sort, unread]: Parameters<typeof toSelection>) =>
+    listPersonas(sample, toSelection(sort, unread))
+      .map(({ id }) => id)
+      .join(' ');
+  assert.equal(list('need', false), 'cy ed bo ada di');
+  assert.equal(list('need', true), 'cy ed bo');
+  assert.equal(list('newest', false), 'ada bo cy di ed');
+  assert.equal(list('name', true), 'bo cy ed');
+  assert.match(formatStatusTable(sample), /\n\w+ +1 .* {2}cy: 1 urgent\n/);
+});
+
+test('given nobody with unread mail, the table of unread ones says so', () => {
+  const quiet = createStatus([createPersona({ unread: 0 })], 0);
+  assert.match(formatStatusTable(quiet, toSelection('need', true)), /\n\nnobody has unread mail or needs you\n$/);
+});
+
+function toSelection(sort: 'need' | 'newest' | 'name', unread: boolean) {
+  return { sort, unread };
+}

@@ -1,69 +1,63 @@
-import type { Io } from '../../core/command/index.ts';
 import {
-  displayJson,
   displayName,
   formatAgentState,
   formatCount,
   formatDuration,
+  formatQuantity,
   formatWaiting,
+  NEED_LEVELS,
+  sortByNeed,
 } from '../../core/format/index.ts';
 import { Fault, parseIso } from '../../core/model/index.ts';
 import type { StatusWire } from '../status/index.ts';
-import { createStopSignal, getTerminalSize, isTerminal } from './process.node.ts';
-import { streamTray } from './tray-stream.node.ts';
-
-/**
- * Shows the status and every change until it is stopped. A terminal is redrawn in place. A pipe gets one block per change, or
- * one line with `json`; a poll that changes no number is not a change.
- * @returns the exit code: 1 when the program does not run at the start
- */
-export async function watchStatus(io: Io, json: boolean): Promise<number> {
-  const inPlace = !json && isTerminal();
-  let shownRev: number | null = null;
-  for await (const update of streamTray(io.env, createStopSignal())) {
-    if (update.is === 'gone') {
-      if (shownRev === null) {
-        io.err('hivebar is not running: start it with `hivebar`\n');
-        return 1;
-      }
-      io.err('hivebar is not running; waiting for it\n');
-      shownRev = -1; // another run counts from the beginning
-      continue;
-    }
-    const status = parseStatus(update.body);
-    if (inPlace) io.out(formatRedraw(formatStatusTable(status)));
-    else if (status.rev !== shownRev) io.out(json ? `${displayJson(update.body)}\n` : `${formatStatusTable(status)}\n`);
-    shownRev = status.rev;
-  }
-  return 0;
-}
-
-const HOME = '\u001b[H';
-const CLEAR_LINE = '\u001b[K';
-const CLEAR_BELOW = '\u001b[J';
-
-/** Overwrites the screen line by line, so that nothing flickers. Lines and characters that do not fit are left out. */
-function formatRedraw(table: string): string {
-  const size = getTerminalSize();
-  const lines = table.trimEnd().split('\n');
-  const fitting = size === null ? lines : lines.slice(0, size.rows - 1).map((line) => line.slice(0, size.columns - 1));
-  return `${HOME}${fitting.map((line) => `${line}${CLEAR_LINE}\n`).join('')}${CLEAR_BELOW}`;
-}
 
 export type StatusPersona = StatusWire['personas'][number];
 
+export const SORTS = ['need', 'newest', 'name'] as const;
+
+/** Which personas are shown, and in which order. */
+export interface StatusSelection {
+  /** `need`: as `sortByNeed`. `newest`: by the newest mail. `name`: by the name. */
+  readonly sort: (typeof SORTS)[number];
+  /** Only those with unread mail, or that need a person. */
+  readonly unread: boolean;
+}
+
+/** Lists the personas that a person sees: hidden ones are left out. */
+export function listPersonas(status: StatusWire, { sort, unread }: StatusSelection): readonly StatusPersona[] {
+  const shown = status.personas.filter(({ hidden }) => !hidden);
+  const listed = sortByNeed(shown, status).filter(([, { level }]) => !unread || isNeedy(level));
+  const personas = listed.map(([persona]) => persona);
+  if (sort === 'need') return personas;
+  const byName = personas.toSorted((a, b) => compare(a.label, b.label) || compare(a.id, b.id));
+  // The texts of two times are in the order of the times.
+  return sort === 'name' ? byName : byName.toSorted((a, b) => compare(b.lastMailAt ?? '', a.lastMailAt ?? ''));
+}
+
+/** Returns whether a person has something to do at this level. */
+export function isNeedy(level: (typeof NEED_LEVELS)[number]): boolean {
+  return NEED_LEVELS.indexOf(level) <= NEED_LEVELS.indexOf('unread');
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Formats the status for a terminal: a summary, then one row per persona. */
-export function formatStatusTable(status: StatusWire): string {
+export function formatStatusTable(
+  status: StatusWire,
+  selection: StatusSelection = { sort: 'need', unread: false },
+): string {
   const { totals, generatedAt, decisions } = status;
-  const personas = status.personas.filter(({ hidden }) => !hidden).toSorted((a, b) => computeRank(a) - computeRank(b)); // stable: then by id
-  const hidden = status.personas.length - personas.length;
+  const visible = status.personas.filter(({ hidden }) => !hidden);
+  const hidden = status.personas.length - visible.length;
   const rows = [
     ['STATE', 'UNREAD', 'SEEN', 'PERSONA'],
-    ...personas.map((persona) => [
+    ...listPersonas(status, selection).map((persona) => [
       formatState(persona),
       formatUnread(persona.unread, persona.unreadIs),
       formatAge(persona, generatedAt),
-      formatName(persona, generatedAt),
+      formatRowName(persona, generatedAt),
     ]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -73,8 +67,8 @@ export function formatStatusTable(status: StatusWire): string {
   );
   const unread = formatUnread(totals.unread, totals.unreadIs);
   const deadHives = status.hives.filter(({ state }) => state !== 'UP');
-  const waiting = personas.filter(({ agent }) => agent === 'waiting').length;
-  const questions = personas.reduce((sum, persona) => sum + countQuestions(persona), 0);
+  const waiting = visible.filter(({ agent }) => agent === 'waiting').length;
+  const questions = visible.reduce((sum, persona) => sum + countQuestions(persona), 0);
   const summary = [
     ...(waiting === 0 ? [] : [formatWaiting(waiting)]),
     `${unread} unread, ${totals.up} up, ${totals.down} down`,
@@ -84,13 +78,8 @@ export function formatStatusTable(status: StatusWire): string {
     ...(questions === 0 ? [] : [`${formatQuestions(questions)} for you in mail`]),
   ].join(', ');
   const hives = deadHives.map(formatHive);
-  return `${[summary, ...hives, '', ...(personas.length === 0 ? ['no inbox is watched yet'] : lines)].join('\n')}\n`;
-}
-
-/** Agents that wait come first, then inboxes with questions. */
-function computeRank(persona: StatusPersona): number {
-  if (persona.agent === 'waiting') return 0;
-  return countQuestions(persona) > 0 ? 1 : 2;
+  const none = visible.length === 0 ? 'no inbox is watched yet' : 'nobody has unread mail or needs you';
+  return `${[summary, ...hives, '', ...(rows.length === 1 ? [none] : lines)].join('\n')}\n`;
 }
 
 /** Counts the questions in mail to a person. An older tray process does not send it. */
@@ -99,7 +88,7 @@ export function countQuestions({ questions }: Partial<StatusPersona>): number {
 }
 
 export function formatQuestions(count: number): string {
-  return `${count} ${count === 1 ? 'question' : 'questions'}`;
+  return formatQuantity(count, 'question');
 }
 
 /** Counts the hives that are down, for the summary. A hive that is down may have no persona that shows it. */
@@ -115,14 +104,19 @@ function formatHive({ source, address, state, reason }: StatusWire['hives'][numb
   return `hive ${displayName(source)}${where} is ${state}${why === null ? '' : `: ${displayName(why)}`}`;
 }
 
-function formatName(persona: StatusPersona, now: string): string {
-  const { id, label, reason, agent, agentReason, agentText, daemon } = persona;
-  const name = label === id ? displayName(id) : `${displayName(label)} (${displayName(id)})`;
+export function formatPersonaName({ id, label }: StatusPersona): string {
+  return label === id ? displayName(id) : `${displayName(label)} (${displayName(id)})`;
+}
+
+function formatRowName(persona: StatusPersona, now: string): string {
+  const { urgent, reason, agent, agentReason, agentText, daemon } = persona;
+  const name = formatPersonaName(persona);
   const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
   const text = agentText == null ? null : `${agentText} (${agentReason})`; // an older tray process does not send it
   const asked = countQuestions(persona);
   const doing = reason ?? formatAgent(persona, now) ?? text ?? ofDaemon;
   const notes = [
+    ...((urgent ?? 0) > 0 ? [`${urgent} urgent`] : []),
     ...(asked > 0 ? [`${formatQuestions(asked)} for you`] : []),
     ...(doing === null ? [] : [displayName(doing)]),
   ];
@@ -157,7 +151,7 @@ function formatAge({ asOf, staleAfter }: StatusPersona, now: string): string {
 }
 
 /** @throws RangeError when the text is no UTC time */
-function parseTime(text: string): number {
+export function parseTime(text: string): number {
   const at = parseIso(text);
   if (at === null) throw new RangeError(`no UTC time: ${text}`);
   return at;
