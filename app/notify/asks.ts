@@ -63,6 +63,7 @@ export function swallowAll(draft: PolicyDraft): void {
  * urgent) those that do not break them wait. After an interruption all wait until its backlog was worked off.
  */
 export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
+  remind(draft);
   const waiting = Object.values(draft.state.asks).filter(({ announceState }) => announceState === 'not yet');
   for (const ask of waiting) if (draft.isHushed(ask.persona)) markAnnounced(draft, ask);
   giveWay(draft);
@@ -72,6 +73,18 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
       kind,
       waiting.filter((ask) => ask.kind === kind && isDue(draft, ask, only)),
     );
+  }
+}
+
+/** Lets decisions be announced again that were announced long ago and are still open. */
+function remind(draft: PolicyDraft): void {
+  const { remindMs } = draft.rules;
+  if (remindMs === 0) return;
+  for (const ask of Object.values(draft.state.asks)) {
+    if (ask.kind !== 'decision' || ask.announceState !== 'done' || !draft.hasPassed(ask.announcedAt, remindMs))
+      continue;
+    draft.take(ask.key); // a banner that is replaced in place is not noticed
+    draft.setAsk(ask.key, { ...ask, announceState: 'not yet' });
   }
 }
 
@@ -222,7 +235,10 @@ export function handleRefused(draft: PolicyDraft, key: NotificationKey): void {
 }
 
 function markAnnounced(draft: PolicyDraft, ask: AskState): void {
-  const next: AskState = { ...ask, announceState: 'done' };
+  const next: AskState =
+    ask.kind === 'decision'
+      ? { ...ask, announceState: 'done', announcedAt: draft.at }
+      : { ...ask, announceState: 'done' };
   draft.setAsk(ask.key, next);
   if (next.kind === 'decision') draft.setDecisionAnnounced(next.key, true);
   else if (next.kind === 'wait') {

@@ -64,6 +64,7 @@ function toDecisionState(
     blocking,
     created,
     receivedAt: draft.at,
+    announcedAt: draft.at,
     announceState: isAnnounced ? 'done' : 'not yet',
     banner: 'own',
   };

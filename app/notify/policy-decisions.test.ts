@@ -55,6 +55,36 @@ test('a banner says which option is chosen by itself, and when, also when that o
   assert.equal(s.screen.get('decision:3')?.body, `${'x'.repeat(199)}…`, 'it ends without a choice');
 });
 
+test('a decision that is still open is announced again after the time that was set, and only then', () => {
+  const s = scene();
+  s.rules = { ...s.rules, remindMs: 600_000 };
+  s.ask(createDecision(1), createDecision(2));
+  s.wait(300);
+  s.ask(createDecision(1));
+  s.wait(1000);
+  s.facts({ is: 'quiet', at: s.at, on: true, until: { is: 'at', at: s.at + 600_000 } });
+  s.wait(1100);
+  s.restart();
+  s.join('ada');
+  s.ask(createDecision(1));
+  s.wait(601);
+  s.ask();
+  s.wait(2000);
+  assert.deepEqual(s.transcript, [
+    '0s show [normal] ada asks | Question 1?',
+    '0s show [normal] ada asks | Question 2?',
+    '300s withdraw decision:2',
+    '600s withdraw decision:1',
+    '600s show [normal] ada asks | Question 1?',
+    '1200s withdraw decision:1',
+    '1200s show [normal] ada asks | Question 1?',
+    '1900s withdraw decision:1',
+    '1900s show [normal] ada asks | Question 1?',
+    '3000s replace [normal] ada asks | Question 1?',
+    '3001s withdraw decision:1',
+  ]);
+});
+
 test('the same decisions again cost nothing: not even the state is copied', () => {
   const s = scene();
   s.ask(createDecision(1), createDecision(2));

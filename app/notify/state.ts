@@ -150,6 +150,8 @@ export interface DecisionState
     Pick<OpenDecision, 'id' | 'persona' | 'prompt' | 'urgency' | 'blocking' | 'created'> {
   readonly kind: 'decision';
   readonly key: `decision:${number}`;
+  /** When it was last announced, or received if that was before this run. */
+  readonly announcedAt: Instant;
   /** The option that is chosen when nobody answers; null when none is. */
   readonly byItself: { readonly short: string; readonly expires: Instant } | null;
   /** The options that get a button. */
@@ -278,6 +280,8 @@ export interface NotifyRules {
   readonly urgentBreaksQuiet: boolean;
   /** The setting `answerPermissions`: prompts come with a banner of their own, a moment after their wait. */
   readonly answersPermissions: boolean;
+  /** The setting `remindMinutes`: a decision that is still open is announced again after this time; 0: never. */
+  readonly remindMs: number;
 }
 
 export const NOTIFY_RULES: NotifyRules = {
@@ -291,6 +295,7 @@ export const NOTIFY_RULES: NotifyRules = {
   deafMs: 60_000,
   urgentBreaksQuiet: false,
   answersPermissions: false,
+  remindMs: 0,
 };
 
 /** Stores the announcements of each channel. */

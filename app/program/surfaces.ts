@@ -120,6 +120,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
         ...NOTIFY_RULES,
         urgentBreaksQuiet: settings.quietHours?.urgent === true,
         answersPermissions: settings.answerPermissions,
+        remindMs: settings.remindMinutes * 60_000,
       },
       clock,
       log,

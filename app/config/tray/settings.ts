@@ -136,6 +136,12 @@ const OWN_SETTINGS = {
       additionalProperties: false,
       description: 'no notifications between these times of day; urgent: still notify of urgent mail',
     },
+    remindMinutes: {
+      type: 'number',
+      minimum: 0,
+      default: 0,
+      description: 'notify again of a decision that is still open after this time; 0: never',
+    },
     nudge: NUDGE,
     answerPermissions: {
       type: 'boolean',
@@ -180,6 +186,7 @@ const OWN_SETTINGS = {
     'notifications',
     'sound',
     'channels',
+    'remindMinutes',
     'nudge',
     'answerPermissions',
     'opener',
