@@ -175,7 +175,7 @@ async function startTray(desktop: Desktop, home: TrayHome, codexHome: string): P
   await desktop.tray.waitLabel(/^dora - Working, 2 min$/);
   await home.run(['demo']);
   await tray.until('the demo', ({ totals, decisions }) => totals.unread === 7 && decisions.length === 1);
-  await desktop.tray.waitLabel(/^1 agent waits for you, 7 unread, 1\+ urgent, 1 question for you$/);
+  await desktop.tray.waitLabel(/^1 question for you, 1 agent waits for you, 7 unread, 1\+ urgent$/);
   return tray;
 }
 

@@ -9,7 +9,7 @@ const WAITING: AgentState = { is: 'waiting', why: 'permission', since: NOW - 3 *
 
 function findRow(agentState: AgentState, options: Parameters<typeof persona>[1] = {}): string {
   return text(trayModel(snapshot([persona('ada', { ...options, agentState })])).menu).find((row) =>
-    row.startsWith('ada - '),
+    /^(ada|n+…) - /.test(row),
   ) as string;
 }
 
@@ -51,11 +51,11 @@ describe('what an agent does, in the menu', () => {
     const mail = { unread: exactly(2), urgent: exactly(1) };
     assert.equal(findRow(WAITING, mail), 'ada - Waits at a permission prompt, 3 min · 2 unread, 1 urgent');
     assert.equal(findRow({ is: 'working', since }, mail), 'ada - 2 unread, 1 urgent · Working, 12 min');
-    assert.equal(findRow({ is: 'idle' }, { health: down(5) }), 'ada - DOWN 5 min · Idle');
+    assert.equal(findRow({ is: 'idle' }, { health: down(5) }), 'ada - down for 5 min · Idle');
     assert.equal(findRow({ is: 'idle' }, { muted: { is: 'forever' } }), 'ada - Idle, muted');
   });
 
-  test('agents that wait are above all others, also above outages and urgent mail; the icon asks, hidden ones do not count', () => {
+  test('urgent mail comes first, then agents that wait, then outages; the icon asks, hidden ones do not count', () => {
     const model = trayModel(
       snapshot([
         persona('down', { health: down(5) }),
@@ -66,12 +66,30 @@ describe('what an agent does, in the menu', () => {
       ]),
     );
     const names = text(model.menu).flatMap((row) => row.match(/^(\w+) - /)?.[1] ?? []);
-    assert.deepEqual(names, ['zoe', 'ada', 'down', 'urgent'], 'the longest wait first');
+    assert.deepEqual(names, ['urgent', 'zoe', 'ada', 'down'], 'the longest wait first');
     assert.equal(model.summary, '2 agents wait for you, 1 unread, 1 urgent, 1 down');
     assert.deepEqual([model.icon.badge, model.count, model.attention], ['ask', '? 1', true]);
   });
 
-  test('a question stands behind agents that wait and before outages, and counts with the decisions', () => {
+  test('while a message is unread the row ends with the newest one, cut to the room that is left', () => {
+    const row = (text: string, options: Parameters<typeof persona>[1] = {}, name = 'bo'): string =>
+      findRow(
+        { is: 'live' },
+        { unread: exactly(2), urgent: exactly(1), latestMessages: [createMessage(7, name, text, 3)], ...options },
+      );
+    assert.equal(row('Build is red'), 'ada - 2 unread, 1 urgent · bo: Build is red, 3 min');
+    assert.equal(row(''), 'ada - 2 unread, 1 urgent · bo, 3 min');
+    const subject = { ...createMessage(7, 'bo', 'The tests fail.', 0), subject: 'Build is red' };
+    assert.equal(row('', { latestMessages: [subject] }), 'ada - 2 unread, 1 urgent · bo: Build is red');
+    const long = row('word '.repeat(50));
+    assert.match(long, /^ada - 2 unread, 1 urgent · bo: (word )+w?o?r?d?…, 3 min$/);
+    assert.ok(long.length <= 90, long);
+    const gates = [{ id: 'ship', hook: 'Stop', mode: 'strict' as const, description: '' }];
+    assert.match(row('x', { label: 'n'.repeat(60), gates }), /^n+… - 2 unread, 1 urgent, blocked at Stop by ship$/);
+    assert.equal(row('read', { unread: exactly(0), urgent: exactly(0) }), 'ada - no unread');
+  });
+
+  test('a question in mail stands beside agents that wait and before outages, and counts with the decisions', () => {
     const model = trayModel(
       snapshot([
         persona('down', { health: down(5) }),
@@ -82,7 +100,7 @@ describe('what an agent does, in the menu', () => {
     );
     const rows = text(model.menu).filter((row) => /^\w+ - /.test(row));
     assert.deepEqual(rows.slice(0, 2), ['zoe - Waits at a permission prompt, 3 min', 'asked - 1 question, 2 unread']);
-    assert.equal(model.summary, '1 agent waits for you, 2 unread, 1 question for you, 1 down');
+    assert.equal(model.summary, '1 question for you, 1 agent waits for you, 2 unread, 1 down');
     const alone = trayModel(snapshot([persona('asked', { unread: exactly(1), questions: 1 })]));
     assert.deepEqual([alone.icon.badge, alone.count, alone.attention], ['ask', '? 1', true]);
   });
@@ -90,7 +108,7 @@ describe('what an agent does, in the menu', () => {
   test('several wait, and nothing else is new', () => {
     const waiting = ['ada', 'bo'].map((id) => persona(id, { agentState: WAITING }));
     const model = trayModel(snapshot([...waiting, persona('cy', { agentState: { is: 'idle' } })]));
-    assert.equal(model.summary, '2 agents wait for you, no unread');
+    assert.equal(model.summary, '2 agents wait for you');
     assert.deepEqual([model.icon.badge, model.attention], ['ask', true]);
     const quiet = trayModel(snapshot([persona('cy', { agentState: { is: 'working', since } })]));
     assert.deepEqual([quiet.icon.badge, quiet.attention], ['none', false]);

@@ -44,7 +44,7 @@ describe('a persona daemon in the menu', () => {
   });
 
   test('hidden, it is in no summary; of no daemon nothing is said', () => {
-    assert.equal(createMenu(STALLED, DAEMON, true).model.summary, 'No unread');
+    assert.equal(createMenu(STALLED, DAEMON, true).model.summary, 'No unread messages');
     assert.ok(!createMenu({ is: 'live' }, null).notes.some((note) => /CONNECTED|fetched/.test(note)));
   });
 });

@@ -103,7 +103,7 @@ test('the fullest menu of the model loses nothing: twenty rows, each under a hea
     .filter((slot) => !slot.hidden)
     .map(({ title, checked }) => (checked ? `[x] ${title}` : title));
   assert.deepEqual(shown.slice(0, 5), [
-    'No unread, notifications paused',
+    'No unread messages, notifications paused',
     '<SEPARATOR>',
     'source0',
     'p0 - no unread',

@@ -47,7 +47,7 @@ describe('the menu', () => {
     assert.deepEqual(text(menu), [
       '3 unread, 1 down',
       '---',
-      'bo - DOWN 4 min',
+      'bo - down for 4 min',
       '  the hive does not answer',
       '  No messages yet',
       '  ---',
@@ -60,7 +60,7 @@ describe('the menu', () => {
       '  Mute until tomorrow',
       '  Mute until unmuted',
       '  Hide',
-      'ada - 3 unread',
+      'ada - 3 unread · bo: please review, 1 h',
       '  bo · 1 h · please review',
       '    Open session',
       '    Mark as read',
@@ -94,14 +94,14 @@ describe('the menu', () => {
     const single = persona('a', { unread: exactly(1), urgent: exactly(0) });
     const none = persona('a', { unread: { is: 'atLeast', n: 0 }, urgent: { is: 'atLeast', n: 0 } });
     assert.equal(trayModel(snapshot([single, unknown])).summary, '1+ unread');
-    assert.equal(trayModel(snapshot([none])).summary, 'No unread known');
+    assert.equal(trayModel(snapshot([none])).summary, 'No unread messages known');
     for (const personas of [[single, unknown], [none], [none, unknown]]) {
       const shown = JSON.stringify(trayModel(snapshot(personas)));
       assert.ok(!shown.includes('0+'), shown);
     }
   });
 
-  test('down comes before urgent, urgent before unread, unread before the rest, and within that by id', () => {
+  test('urgent comes before down, down before unread, unread before the rest, and within that the newest mail, then the name', () => {
     assert.deepEqual(
       listRows(
         snapshot([
@@ -109,10 +109,10 @@ describe('the menu', () => {
           persona('b', { unread: exactly(9) }),
           persona('c', { unread: exactly(1), urgent: exactly(1) }),
           persona('d', { health: down(1) }),
-          persona('e', { unread: exactly(1) }),
+          { ...persona('e', { unread: exactly(1) }), lastMailAt: NOW },
         ]),
       ),
-      ['d - DOWN 1 min', 'c - 1 unread, 1 urgent', 'b - 9 unread', 'e - 1 unread', 'a - no unread'],
+      ['c - 1 unread, 1 urgent', 'd - down for 1 min', 'e - 1 unread', 'b - 9 unread', 'a - no unread'],
     );
   });
 
@@ -152,9 +152,9 @@ describe('the menu', () => {
         ]),
       ),
       [
-        'd - DOWN 1 h, 2 unread',
-        'e - DOWN 3 d',
-        'f - DOWN',
+        'd - down for 1 h, 2 unread',
+        'e - down for 3 d',
+        'f - down',
         'a - 200+ unread',
         'b - not checked yet',
         'c - unread unknown',
@@ -174,7 +174,7 @@ describe('the menu', () => {
     });
     assert.deepEqual(
       listRows(snapshot([createAged('a', NOW), createAged('b', NOW + 1), createAged('c', NOW - 1, down(5))])),
-      ['c - DOWN 5 min, 3 unread, as of +-9 min', 'a - 3 unread, as of +-9 min', 'b - 3 unread'],
+      ['c - down for 5 min, 3 unread, as of +-9 min', 'a - 3 unread, as of +-9 min', 'b - 3 unread'],
     );
   });
 
@@ -196,7 +196,7 @@ describe('the menu', () => {
       persona(`p${i}`, i === 29 ? { health: down(1) } : { unread: exactly(i < 22 ? 1 : 0) }),
     );
     const rows = listRows(snapshot(many));
-    assert.equal(rows[0], 'p29 - DOWN 1 min');
+    assert.equal(rows[0], 'p29 - down for 1 min');
     assert.equal(rows[20], '10 more - 3 unread');
     assert.equal(rows.length, 21);
     const more = trayModel(snapshot(many)).menu.find((e) => e.key === 'more');
@@ -241,12 +241,12 @@ describe('the menu', () => {
   test('a hive that is down before it could name anybody has a row, and counts as down', () => {
     const hive = { source: 'kijito', address: 'http://h:7474', state: 'DOWN', reason: null } as const;
     const s = snapshot([], { hives: [hive] });
-    assert.deepEqual(listRows(s), ['kijito - DOWN http://h:7474']);
+    assert.deepEqual(listRows(s), ['kijito - down: http://h:7474']);
     assert.equal(trayModel(s).icon.state, 'down');
-    assert.equal(trayModel(s).summary, 'No personas, hive down');
+    assert.equal(trayModel(s).summary, 'No inbox is watched yet, hive down');
     const recalled = persona('a', { source: 'kijito', health: { is: 'unseen' } });
     assert.deepEqual(listRows(snapshot([recalled], { hives: [hive] })), [
-      'kijito - DOWN http://h:7474',
+      'kijito - down: http://h:7474',
       'a - not checked yet',
     ]);
   });
@@ -360,7 +360,9 @@ describe('behind the row of a persona', () => {
       unread: exactly(3),
       latestMessages: [createMessage(1, 'عمر', 'مرحبا 123')],
     });
-    assert.deepEqual(listRows(snapshot([p])), ['\u200e\u2068שלום\u2069 - 3 unread']);
+    assert.deepEqual(listRows(snapshot([p])), [
+      '\u200e\u2068שלום\u2069 - 3 unread · \u200e\u2068عمر: مرحبا 123\u2069, 5 min',
+    ]);
     assert.equal(text(behind(p))[0], '\u200e\u2068عمر\u2069 · 5 min · \u200e\u2068مرحبا 123\u2069');
   });
 
@@ -375,7 +377,7 @@ describe('who is hidden', () => {
   test('has no row, does not make the icon red, and can be shown again', () => {
     const model = trayModel(s);
     assert.deepEqual(listRows(s), ['a - no unread', 'Hidden (1)']);
-    assert.deepEqual([model.icon.state, model.attention, model.summary], ['up', false, 'No unread']);
+    assert.deepEqual([model.icon.state, model.attention, model.summary], ['up', false, 'No unread messages']);
     assert.deepEqual(findAction(model.menu, 'Show b_b again'), ['unhide', { persona: 'b' }]);
   });
 

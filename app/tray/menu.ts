@@ -7,13 +7,18 @@ import {
   type PersonaView,
   type Snapshot,
 } from '../../core/board/index.ts';
-import { formatDefaultChoice, formatSilence, formatWaiting } from '../../core/format/index.ts';
+import {
+  formatAsked,
+  formatDefaultChoice,
+  formatNeeds,
+  formatQuantity,
+  formatSilence,
+} from '../../core/format/index.ts';
 import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { addCounts, type Instant } from '../../core/model/index.ts';
 import {
   chooseIcon,
-  countQuestions,
-  countWaiting,
+  countAsked,
   findMachineCauses,
   isAsked,
   isDown,
@@ -27,11 +32,11 @@ import {
   type TimeFormatter,
   type TrayModel,
 } from './model.ts';
+import { sortByNeed } from './order.ts';
 import {
   buildPersonaRow,
   formatKnownCount,
   formatPersonaName,
-  formatQuestionCount,
   formatRowName,
   formatRowText,
   isAtLeastOne,
@@ -47,8 +52,7 @@ export function buildTrayModel(snapshot: Snapshot, now: Instant, timeText: TimeF
     attention:
       isDown(snapshot) ||
       isAtLeastOne(snapshot.totals.urgent) ||
-      countWaiting(snapshot) > 0 ||
-      snapshot.personas.some(({ questions, hidden }) => !hidden && (questions ?? 0) > 0) ||
+      snapshot.personas.some((p) => !p.hidden && (isWaiting(p) || (p.questions ?? 0) > 0)) ||
       snapshot.decisions.some(isPressing),
     menu: buildMenu(snapshot, now, timeText),
   };
@@ -68,27 +72,32 @@ function buildMenu(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): M
   ];
 }
 
-/** Formats everything in one line: "1 agent waits for you, 3 unread, 1 urgent, 2 questions for you, 1 down, notifications paused". */
+/** Formats everything in one line: "1 question for you, 3 unread, 1 urgent, 1 down, notifications paused". */
 function formatSummary(snapshot: Snapshot, now: Instant): string {
-  const { unread, urgent, down, personas } = snapshot.totals;
-  const waiting = countWaiting(snapshot);
-  const parts: string[] = [];
-  if (personas === 0) parts.push('No personas');
-  else if (isUnseen(snapshot)) parts.push('Checking for mail');
-  else if (unread.is === 'unknown') parts.push('Unread count unknown');
-  else if (unread.n > 0) parts.push(`${formatKnownCount(unread)} unread`);
-  else parts.push(unread.is === 'exact' ? 'No unread' : 'No unread known');
-  if (isAtLeastOne(urgent)) parts.push(`${formatKnownCount(urgent)} urgent`);
-  const questions = countQuestions(snapshot);
-  if (questions > 0) parts.push(`${formatQuestionCount(questions)} for you`);
+  const parts = [formatHeadline(snapshot)];
+  const { down } = snapshot.totals;
   if (down > 0) parts.push(`${down} down`);
   else if (isHiveDown(snapshot)) parts.push('hive down');
   if (findMachineCauses(snapshot).length > 0) parts.push('problem on this machine');
   const stalled = snapshot.personas.filter(({ agentState, hidden }) => !hidden && agentState.is === 'stalled').length;
   if (stalled > 0) parts.push(`${stalled} whose mail nobody takes`);
   if (isOn(snapshot.paused, now)) parts.push('notifications paused');
-  const rest = parts.join(', ');
-  return waiting === 0 ? rest : `${formatWaiting(waiting)}, ${rest.charAt(0).toLowerCase()}${rest.slice(1)}`;
+  return parts.join(', ');
+}
+
+/** What a person is asked for is said even where no inbox was read yet. */
+function formatHeadline(snapshot: Snapshot): string {
+  const { unread, urgent, personas } = snapshot.totals;
+  const asked = countAsked(snapshot);
+  if (formatAsked(asked) === null && personas === 0) return 'No inbox is watched yet';
+  if (formatAsked(asked) === null && isUnseen(snapshot)) return 'Checking for the first time';
+  return formatNeeds({
+    ...asked,
+    unread: unread.is === 'unknown' ? null : unread.n,
+    unreadIs: unread.is,
+    urgent: urgent.is === 'unknown' ? null : urgent.n,
+    urgentIs: urgent.is,
+  });
 }
 
 /** Formats the full count: `3`, or `? 3` when a person is asked for something; empty for none. */
@@ -167,9 +176,8 @@ const CAUSE_MOST = 80;
 const PAGE = { name: 'page', params: {} } as const;
 
 /**
- * Builds the rows, sorted by need: agents that wait, questions, hives and personas that are down, urgent mail, unread mail, the
- * rest, and last agents that are gone. With more than one
- * source, rows are grouped under the name of their source, and the source with the greatest need comes first.
+ * Builds the rows, sorted by need. With more than one source, rows are grouped under the name of their source, and the source with
+ * the greatest need comes first.
  */
 function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   const hives = snapshot.hives.filter((hive) => isDownUnseen(snapshot, hive)).map(buildHiveRow);
@@ -187,16 +195,6 @@ function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormat
     ...buildHiddenRows(snapshot),
   ];
   return rows.length === 0 ? [{ is: 'text', key: 'nobody', label: 'No inbox is watched yet' }] : rows;
-}
-
-function sortByNeed({ personas }: Snapshot): readonly PersonaView[] {
-  return personas.filter((p) => !p.hidden).toSorted((a, b) => computeRank(a) - computeRank(b) || compareWaits(a, b)); // stable: then by id
-}
-
-/** Of agents that wait, the one that waits for the longest time comes first; one of which that is unknown comes last. */
-function compareWaits({ agentState: a }: PersonaView, { agentState: b }: PersonaView): number {
-  if (a.is !== 'waiting' || b.is !== 'waiting' || a.since === b.since) return 0;
-  return (a.since ?? Number.MAX_VALUE) - (b.since ?? Number.MAX_VALUE);
 }
 
 /** Returns the personas that have a row, and perhaps a few more. */
@@ -258,7 +256,7 @@ function isDownUnseen(snapshot: Snapshot, hive: HiveView): boolean {
 }
 
 function buildHiveRow(hive: HiveView): MenuEntry {
-  const label = `${formatRowName(hive.source, NAME_MOST)} - DOWN ${formatRowName(hive.address, NAME_MOST)}`;
+  const label = `${formatRowName(hive.source, NAME_MOST)} - down: ${formatRowName(hive.address, NAME_MOST)}`;
   return createPageCommand(`hive ${hive.source}`, label);
 }
 
@@ -268,15 +266,6 @@ function buildCauseRow({ key, message }: CauseView): MenuEntry {
 
 function createPageCommand(key: string, label: string): MenuCommand {
   return { is: 'command', key, label, action: PAGE };
-}
-
-function computeRank(p: PersonaView): number {
-  if (isWaiting(p)) return 0;
-  if ((p.questions ?? 0) > 0) return 1;
-  if (p.health.is === 'down') return 2;
-  if (isAtLeastOne(p.urgent)) return 3;
-  if (isAtLeastOne(p.unread)) return 4;
-  return p.agentState.is === 'gone' ? 6 : 5;
 }
 
 /** More prompts are on the page. */
@@ -290,7 +279,9 @@ function buildPermissionRows(snapshot: Snapshot): MenuEntry[] {
   const rest = snapshot.permissions.length - MOST_PERMISSIONS;
   return [
     ...snapshot.permissions.slice(0, MOST_PERMISSIONS).map((permission) => buildPermissionRow(permission, snapshot)),
-    ...(rest > 0 ? [createPageCommand('permissions beyond', `${rest} more permissions for you`)] : []),
+    ...(rest > 0
+      ? [createPageCommand('permissions beyond', `${formatQuantity(rest, 'more permission prompt')} for you`)]
+      : []),
   ];
 }
 
@@ -347,13 +338,7 @@ function buildDecisionRows(snapshot: Snapshot, now: Instant): MenuEntry[] {
   return [
     ...decisions.slice(0, MOST_DECISIONS).map((decision) => buildDecisionRow(decision, snapshot, now)),
     ...(rest > 0
-      ? [
-          createDecisionPageCommand(
-            'decisions beyond',
-            `${rest} more ${rest === 1 ? 'question' : 'questions'} for you`,
-            {},
-          ),
-        ]
+      ? [createDecisionPageCommand('decisions beyond', `${formatQuantity(rest, 'more question')} for you`, {})]
       : []),
   ];
 }

@@ -1,4 +1,5 @@
 import type { CauseView, HiveView, Snapshot, Until } from '../../core/board/index.ts';
+import { countAsked as countAskedOf, formatAsked } from '../../core/format/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 
 /** What a click runs, by its name in the table of actions. */
@@ -35,7 +36,7 @@ export type MenuEntry =
 /** Everything that a tray shows at one moment. */
 export interface TrayModel {
   readonly icon: IconName;
-  /** One line, for example "3 unread, 1 down". */
+  /** One line, for example "1 question for you, 3 unread, 1 down". */
   readonly summary: string;
   /**
    * The text beside the icon, where there is room: the unread count, with a question mark before it when a person is asked.
@@ -104,19 +105,17 @@ export function isOn(until: Until, now: Instant): boolean {
 
 const BADGES: readonly Badge[] = ['none', '1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
-/** Returns how many agents wait for a person. */
-export function countWaiting({ personas }: Snapshot): number {
-  return personas.reduce((n, { agentState, hidden }) => n + (agentState.is === 'waiting' && !hidden ? 1 : 0), 0);
+/** Counts what is asked of a person. */
+export function countAsked({ personas, decisions, permissions }: Snapshot): ReturnType<typeof countAskedOf> {
+  const agents = personas.map(({ id, agentState, questions, hidden }) => {
+    return { id, agent: agentState.is, questions, hidden };
+  });
+  return countAskedOf({ personas: agents, decisions, permissions });
 }
 
-/** Returns how many questions a person has to answer: open decisions, and mail that asks. */
-export function countQuestions({ personas, decisions }: Snapshot): number {
-  return personas.reduce((n, { questions, hidden }) => n + (hidden ? 0 : (questions ?? 0)), decisions.length);
-}
-
-/** Returns whether a person is asked for something: a question is open, or an agent waits. */
+/** Returns whether a person is asked for something: a question or a permission prompt is open, or an agent waits. */
 export function isAsked(snapshot: Snapshot): boolean {
-  return countQuestions(snapshot) > 0 || countWaiting(snapshot) > 0;
+  return formatAsked(countAsked(snapshot)) !== null;
 }
 
 /** What a person is asked for comes before mail. The unread count is in the tooltip, too. */

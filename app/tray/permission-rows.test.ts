@@ -55,5 +55,5 @@ test('given a call that the rows cannot show to its end, then no entry allows it
 test('given more prompts than rows, then the rest is on the page', () => {
   const menu = draw(...Array.from({ length: 7 }, (_, i) => prompt({ id: `secret-${i}`, number: i + 1 })));
   assert.equal(menu.filter((entry) => entry.is === 'submenu' && entry.key.startsWith('permission ')).length, 5);
-  assert.ok(listLabels(menu).includes('2 more permissions for you'));
+  assert.ok(listLabels(menu).includes('2 more permission prompts for you'));
 });

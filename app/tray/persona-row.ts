@@ -5,6 +5,7 @@ import {
   formatAgentState,
   formatCount,
   formatDuration,
+  formatQuantity,
   formatRest,
   formatSilence,
   stripUnseen,
@@ -19,12 +20,14 @@ const NAME_MOST = 40;
 const REASON_MOST = 80;
 
 /**
- * Builds the row of one persona. It shows the state; its submenu has the latest messages and the actions. `isAsking`: a
- * question of it waits for the person's answer.
+ * Builds the row of one persona. It shows the state, and the newest message while one is unread; its submenu has the latest messages
+ * and the actions. `isAsking`: a question of it waits for the person's answer.
  */
 export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant, timeText: TimeFormatter): MenuEntry {
   const notes = `${formatStaleness(p, now, timeText)}${formatHeld(p, isAsking)}${formatMuted(p, now, timeText)}`;
-  const label = `${formatPersonaName(p)} - ${formatState(p, notes, now)}`;
+  const state = `${formatPersonaName(p)} - ${formatState(p, notes, now)}`;
+  const newest = formatNewest(p, ROW_MOST - state.length - SEPARATOR.length, now);
+  const label = newest === null ? state : `${state}${SEPARATOR}${newest}`;
   const open = createAction('open', p);
   return {
     is: 'submenu',
@@ -50,6 +53,25 @@ export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant,
   };
 }
 
+/** A row with a message is cut to this many characters, so that the menu stays narrow. */
+const ROW_MOST = 90;
+/** A shorter piece of a message says nothing. */
+const NEWEST_LEAST = 16;
+const SEPARATOR = ' · ';
+
+/** Formats the newest message, while one is unread: `bo: Build is red, 3 min`. Null where the row has no room for it. */
+function formatNewest(p: PersonaView, room: number, now: Instant): string | null {
+  const [message] = p.latestMessages;
+  if (message === undefined || !isAtLeastOne(p.unread)) return null;
+  const { from, at, subject, text } = toMessageRowText(message);
+  const duration = at === null ? '' : formatAge(now - at);
+  const age = duration === '' ? '' : `, ${duration}`;
+  const words = subject || text;
+  const left = room - age.length;
+  if (left < NEWEST_LEAST) return null;
+  return `${formatRowText(words === '' ? from : `${from}: ${words}`, left)}${age}`;
+}
+
 /** Never empty: a label without visible characters is replaced by the id. */
 export function formatPersonaName(p: PersonaView): string {
   return formatRowName(p.label, NAME_MOST) || formatRowName(p.id, NAME_MOST) || '?';
@@ -64,7 +86,7 @@ function formatState(p: PersonaView, notes: string, now: Instant): string {
   const agent = formatAgent(p, now);
   if (agent === null) return inbox;
   if (isEmpty(p)) return `${agent}${notes}`;
-  return (isWaiting(p) ? [agent, inbox] : [inbox, agent]).join(' · ');
+  return (isWaiting(p) ? [agent, inbox] : [inbox, agent]).join(SEPARATOR);
 }
 
 const AGENT_MOST = 60;
@@ -108,8 +130,8 @@ function isEmpty({ health, unread, urgent, questions }: PersonaView): boolean {
 function formatPersonaState(p: PersonaView, now: Instant): string {
   const unread = p.unread;
   const parts: string[] = [];
-  if (p.health.is === 'down') parts.push(`DOWN ${formatAge(now - p.health.since)}`.trimEnd());
-  if (p.questions !== null && p.questions > 0) parts.push(formatQuestionCount(p.questions));
+  if (p.health.is === 'down') parts.push(formatDown(now - p.health.since));
+  if (p.questions !== null && p.questions > 0) parts.push(formatQuantity(p.questions, 'question'));
   if (isAtLeastOne(unread)) parts.push(`${formatKnownCount(unread)} unread`);
   if (isAtLeastOne(p.urgent)) parts.push(`${formatKnownCount(p.urgent)} urgent`);
   if (parts.length > 0) return parts.join(', ');
@@ -117,9 +139,10 @@ function formatPersonaState(p: PersonaView, now: Instant): string {
   return unread.is === 'exact' ? 'no unread' : 'unread unknown';
 }
 
-/** Formats `1 question`, `2 questions`. */
-export function formatQuestionCount(count: number): string {
-  return `${count} ${count === 1 ? 'question' : 'questions'}`;
+/** Formats `down for 4 min`; in the first minute `down`. */
+function formatDown(ms: number): string {
+  const age = formatAge(ms);
+  return age === '' ? 'down' : `down for ${age}`;
 }
 
 /**

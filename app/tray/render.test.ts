@@ -53,7 +53,7 @@ test('a burst is drawn at once and once more at its end: two a second, and the l
     await clock.advance(10);
   }
   await clock.advance(500);
-  assert.deepEqual(shown, ['Checking for mail', '50 unread', '100 unread']);
+  assert.deepEqual(shown, ['Checking for the first time', '50 unread', '100 unread']);
 });
 
 test('what looks the same is not drawn again', async () => {
@@ -81,7 +81,7 @@ test('a pause that ends by itself is drawn when it ends, and once stopped no tim
   await turn();
   const rendering = renderTray(board, driver, clock);
   await clock.advance(51_000);
-  assert.deepEqual(shown, ['No unread, notifications paused', 'No unread']);
+  assert.deepEqual(shown, ['No unread messages, notifications paused', 'No unread messages']);
   rendering[Symbol.dispose]();
   board.put(toPolled(5));
   await turn();

@@ -9,6 +9,7 @@ export {
 export { formatClockTime, formatFullTime, formatSilence } from './clock-time.node.ts';
 export { formatDefaultChoice } from './default-choice.ts';
 export { displayJson, displayLine, displayName, displayText, stripUnseen } from './display-name.ts';
+export { countAsked, formatAsked, formatNeeds, type NeedCounts } from './headline.ts';
 export {
   compareNeeds,
   computeNeedLevel,

@@ -139,7 +139,7 @@ describe('field reports', { concurrency: 4 }, () => {
       await expectState('up', /^redeye - no unread$/);
       await hive.refuse();
       await tray.persona('redeye', ({ state }) => state === 'DOWN');
-      await expectState('down', /^redeye - .*DOWN/);
+      await expectState('down', /^redeye - down/);
       await desktop.notifications.wait(/ down: redeye\n|^redeye down\n/);
 
       const asked = hive.asked('inbox').length;

@@ -97,7 +97,7 @@ for (const [name, kind] of Object.entries(TRAYS)) {
       const sent = await home.run(['send', '--to', 'ada', '--from', 'bo', 'please review']);
       assert.deepEqual([sent.code, sent.stderr], [0, '']);
       await waitIcon(desktop, 'up', '1');
-      await desktop.tray.waitLabel(/^ada - 1 unread$/);
+      await desktop.tray.waitLabel(/^ada - 1 unread( · .*)?$/);
       await desktop.tray.waitLabel(/^1 unread$/);
       const banner = await desktop.notifications.wait(/^ada: 1 new\nbo: please review$/);
       const status = await tray.until('1 unread', ({ totals }) => totals.unread === 1);
@@ -116,7 +116,7 @@ for (const [name, kind] of Object.entries(TRAYS)) {
       assert.equal((await home.run(['inbox', 'read', 'ada'])).code, 0);
       await waitIcon(desktop, 'up', 'none');
       await desktop.tray.waitLabel(/^ada - no unread$/);
-      await desktop.tray.waitLabel(/^No unread$/);
+      await desktop.tray.waitLabel(/^No unread messages$/);
       await tray.until('0 unread', ({ totals }) => totals.unread === 0);
       await page.locator('.card[data-id="ada"] [data-slot="unread"]', { hasText: /^0$/ }).waitFor();
       assert.doesNotMatch(await page.title(), /\(/);

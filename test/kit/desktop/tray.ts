@@ -235,18 +235,29 @@ function lines(entries: readonly MenuEntry[], indent: string): string[] {
 
 /** By its whole path, else wherever the label stands: a row's own "Poll now" is not meant before that of the top level. */
 function findEntryId(entries: readonly MenuEntry[], wanted: string): number | null {
-  return found(entries, '', (_, path) => path === wanted) ?? found(entries, '', (e) => e.label === wanted);
+  return (
+    found(entries, '', (_, path) => path === wanted) ??
+    found(entries, '', (_, path) => path === wanted, stripNewest) ??
+    found(entries, '', (e) => e.label === wanted)
+  );
+}
+
+/** The row of a persona without its newest message. */
+function stripNewest(label: string): string {
+  return label.replace(/^(.* - [^·]*\bunread\b[^·]*) · .*$/, '$1');
 }
 
 function found(
   entries: readonly MenuEntry[],
   above: string,
   isIt: (entry: MenuEntry, path: string) => boolean,
+  toName: (label: string) => string = (label) => label,
 ): number | null {
   for (const e of entries) {
     if (!e.visible || !e.enabled || e.is === 'separator') continue;
-    if (isIt(e, above + e.label)) return e.id;
-    const inside = found(e.children, `${above}${e.label}/`, isIt);
+    const name = toName(e.label);
+    if (isIt(e, above + name)) return e.id;
+    const inside = found(e.children, `${above}${name}/`, isIt, toName);
     if (inside !== null) return inside;
   }
   return null;
