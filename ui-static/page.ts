@@ -168,24 +168,33 @@ async function openProjects(): Promise<void> {
   drawAll();
 }
 
-/** A one-time link provides the token, and is removed from the address and the browser's history. */
+document.addEventListener('logged-out', () => {
+  showNotice(
+    'This browser was logged out. For a new link choose “Open status page” in the tray menu, or run hivebar open.',
+  );
+});
+
+/** A one-time link logs this browser in, and is removed from the address and the browser's history. */
 async function redeemOnceLink(): Promise<void> {
   const link = parseOnceLink(location.hash);
   if (link === null) return;
   history.replaceState(null, '', link.rest === '' ? location.pathname : `#${link.rest}`);
-  const notice = getById('notice');
   if (window.opener !== null) {
-    notice.textContent = 'Another page opened this link, so it was not used. Open it yourself, or run hivebar open.';
-    notice.hidden = false;
+    showNotice('Another page opened this link, so it was not used. Open it yourself, or run hivebar open.');
     return;
   }
   try {
     await redeem(link.code);
-    notice.hidden = true;
+    getById('notice').hidden = true;
   } catch (error) {
-    notice.textContent = `The link could not be used: ${error instanceof Error ? error.message : String(error)}`;
-    notice.hidden = false;
+    showNotice(`The link could not be used: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function showNotice(words: string): void {
+  const notice = getById('notice');
+  notice.textContent = words;
+  notice.hidden = false;
 }
 
 /** `closed`: nothing is shown without the token. `action`: something that the person did needs it. */

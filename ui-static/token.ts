@@ -1,4 +1,8 @@
-const KEY = 'hivebar-token';
+/** The stored secrets, in the order in which they are tried: the key of this browser, and a token that a person entered. */
+const KEYS = ['hivebar-device', 'hivebar-token'] as const;
+const [DEVICE, TOKEN] = KEYS;
+/** The server has refused the key of this browser. */
+let isLoggedOut = false;
 
 /** The server requires its token, and got none or a wrong one. */
 export class TokenNeededError extends Error {}
@@ -14,16 +18,21 @@ export class RefusalError extends Error {
 }
 
 /**
- * Sends a request to our server, with the token if the person entered one. The token is stored for this origin, port included,
- * and not in a cookie: a cookie would go to every server of this machine, also to those of other users.
+ * Sends a request to our server, with the key of this browser or the token that the person entered. Both are stored for this origin,
+ * port included, and not in a cookie: a cookie would go to every server of this machine, also to those of other users.
  * @throws TokenNeededError at 401; RefusalError at any other refusal
  */
 export async function ask(path: string, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
-  const token = browserStorage.getItem(KEY);
-  const authorization: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
+  const key = KEYS.find((each) => browserStorage.getItem(each) !== null);
+  const secret = key === undefined ? null : browserStorage.getItem(key);
+  const authorization: Record<string, string> = secret === null ? {} : { Authorization: `Bearer ${secret}` };
   const answer = await fetch(path, { ...init, signal, headers: { ...init.headers, ...authorization } });
   if (answer.status === 401) {
-    if (browserStorage.getItem(KEY) === token) browserStorage.removeItem(KEY); // of an earlier start, or mistyped; a new one may be there
+    if (key === undefined) throw new TokenNeededError();
+    if (browserStorage.getItem(key) === secret) browserStorage.removeItem(key); // revoked, of an earlier start, or mistyped
+    isLoggedOut ||= key === DEVICE;
+    if (hasToken()) return ask(path, signal, init);
+    if (isLoggedOut) document.dispatchEvent(new Event('logged-out'));
     throw new TokenNeededError();
   }
   if (!answer.ok) throw new RefusalError(answer.status, await readReason(answer));
@@ -42,25 +51,26 @@ export async function runAction(name: string, params: object, withinMs = 20_000)
 }
 
 /**
- * Exchanges the code of a one-time link for the token, and stores the token.
+ * Exchanges the code of a one-time link for a key of this browser, and stores it. A browser that has a good key keeps it.
  * @throws RefusalError when the code is not valid any more
  */
 export async function redeem(code: string): Promise<void> {
-  const answer = await fetch('/api/v1/token', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ code }),
+  const body = JSON.stringify({ code });
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
+  const answer = await ask('/api/v1/token', AbortSignal.timeout(20_000), init).catch((error: unknown) => {
+    if (!(error instanceof TokenNeededError)) throw error;
+    return ask('/api/v1/token', AbortSignal.timeout(20_000), init); // without the key that was refused
   });
-  if (!answer.ok) throw new RefusalError(answer.status, await readReason(answer));
-  saveToken(((await answer.json()) as { token: string }).token);
+  isLoggedOut = false;
+  browserStorage.setItem(DEVICE, ((await answer.json()) as { token: string }).token);
 }
 
 export function saveToken(token: string): void {
-  browserStorage.setItem(KEY, token.replaceAll(/[^\x21-\x7e]/g, '')); // a character that a header cannot contain is in no token
+  browserStorage.setItem(TOKEN, token.replaceAll(/[^\x21-\x7e]/g, '')); // a character that a header cannot contain is in no token
 }
 
 export function hasToken(): boolean {
-  return browserStorage.getItem(KEY) !== null;
+  return KEYS.some((key) => browserStorage.getItem(key) !== null);
 }
 
 async function readReason(answer: Response): Promise<string> {

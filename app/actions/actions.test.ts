@@ -125,8 +125,9 @@ test('one message is marked as unread or deleted, and the answer says whether th
     await assert.rejects(async () => run(name, { persona: 'nobody', id: 7 }), /"nobody" is not watched/, name);
 });
 
-test('every action asks for the token', () => {
-  for (const { name, asks } of rig().actions.values()) assert.equal(asks, 'token', name);
+test('every action asks for the token, and a new link for that of the run: a device could outlive its revocation with one', () => {
+  for (const { name, asks } of rig().actions.values())
+    assert.equal(asks, name === 'link' ? 'run-token' : 'token', name);
 });
 
 test('decide hands the answer on as the operator, and says whether it held', async () => {

@@ -279,7 +279,7 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
       name: 'link',
       title: 'Give a one-time link to the status page',
       params: OPTIONAL_PERSONA_PARAMS,
-      asks: 'token',
+      asks: 'run-token',
       run: async ({ persona }) => ({ url: controls.pageLink(persona === undefined ? null : requirePersona(persona)) }),
     }),
     defineAction({
@@ -346,7 +346,8 @@ export interface Action {
   readonly title: string;
   /** A JSON Schema. */
   readonly params: object;
-  readonly asks: 'nothing' | 'token';
+  /** `run-token`: the key of a device does not suffice, because what the action gives lasts longer. */
+  readonly asks: 'nothing' | 'token' | 'run-token';
   /** @throws Fault `usage` when the params do not fit the schema. */
   run(params: unknown, signal: AbortSignal): Promise<unknown>;
 }

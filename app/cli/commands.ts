@@ -46,6 +46,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./inbox.ts'),
   },
+  devices: {
+    summary: 'list the browsers that stay logged in, and log them out',
+    needs: 'bare',
+    load: () => import('./devices.ts'),
+  },
   decision: {
     summary: 'ask a person for a decision, answer one, wait for the answer',
     needs: 'store',

@@ -8,6 +8,7 @@ import { createActions, openPreferenceStore, reportPreferences } from '../action
 import { getSettingsPath, openSettings, type Settings } from '../config/tray/index.ts';
 import { startUpstreamService } from '../daemon/upstream-service.ts';
 import { listPersonaForms, watchChanged } from '../hook/index.ts';
+import { openDevices } from '../host/devices.ts';
 import { createDiskSpaceService } from '../host/disk-space-service.ts';
 import { claimInstance, type Instance, type RunningInstance } from '../host/instance.ts';
 import type { Machine } from '../host/machine.node.ts';
@@ -201,6 +202,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
     },
     page: loadPage(),
     token: instance.token,
+    devices: openDevices(real.state, machine),
     tokenEverywhere: settings.tokenEverywhere,
     mcp: settings.mcpOverHttp ? plan.openMcp : null,
     port: settings.port,

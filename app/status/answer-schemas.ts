@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { DecisionWire, MessageWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
+import { DecisionWire, DeviceWire, MessageWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
 
 /**
  * The shapes of all answers except the status. `openapi.json` is made from them, and tests compare real answers with them. The
@@ -183,7 +183,20 @@ export const ReadyAnswer = Type.Object(
   { additionalProperties: false },
 );
 
-export const TokenAnswer = Type.Object({ token: Type.String() }, { additionalProperties: false });
+export const TokenAnswer = Type.Object(
+  {
+    token: Type.String({ description: 'The key of the device: send it as a token.' }),
+    device: Type.String({ description: 'The id of the device.' }),
+  },
+  { additionalProperties: false },
+);
+
+export const DevicesAnswer = Type.Object({ devices: Type.Array(DeviceWire) }, { additionalProperties: false });
+
+export const RevokeAnswer = Type.Object(
+  { revoked: Type.Array(Type.String(), { description: 'The ids of the revoked devices.' }) },
+  { additionalProperties: false },
+);
 
 export const PermissionsAnswer = Type.Object(
   { permissions: Type.Array(PermissionWire, { description: 'Oldest first.' }) },

@@ -7,6 +7,8 @@ declare module 'fastify' {
     right: 'owner' | 'anyone';
     /** The class of client whose places a long request takes. */
     client: ClientClass;
+    /** The id of the device whose key was sent; null for the token, the owner-only socket, or nothing. */
+    device: string | null;
   }
   interface FastifyContextConfig {
     /** When present, the route answers without the token whatever the settings say, and shows nothing of what is watched. */
@@ -21,6 +23,16 @@ export function requireToken(request: FastifyRequest): void {
   if (request.right !== 'owner') throw createTokenRefusal();
 }
 
+/**
+ * Refuses the key of a device where it could get what lasts longer than the device: with the token of the run directory, or with a
+ * new one-time link, a stolen key would outlive its revocation. @throws Refusal 403
+ */
+export function refuseDevice(request: FastifyRequest): void {
+  if (request.device === null) return;
+  const next = 'use the token of the run directory, or the command line';
+  throw new HttpRefusal(403, 'not-for-devices', 'a logged-in browser may not do this', next);
+}
+
 export function createTokenRefusal(): HttpRefusal {
   return createUnauthorizedRefusal('this needs the token');
 }
@@ -28,6 +40,13 @@ export function createTokenRefusal(): HttpRefusal {
 export function createUnauthorizedRefusal(message: string): HttpRefusal {
   const next = 'send Authorization: Bearer TOKEN with the token of the run directory, or use the CLI';
   return new HttpRefusal(401, 'unauthorized', message, next);
+}
+
+/** The system says that another user of this machine sent what only its owner has. */
+export function createStrangerRefusal(secret: string): HttpRefusal {
+  const message = `${secret} came from another user of this machine`;
+  const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
+  return new HttpRefusal(403, 'another-user', message, next);
 }
 
 export function answerProblem(reply: FastifyReply, problem: Problem): FastifyReply {

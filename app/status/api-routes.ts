@@ -3,7 +3,7 @@ import type { OpenPermission } from '../../core/board/index.ts';
 import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { type LocalHive, parseInboxQuery, parsePendingQuery, type UnreadLevels } from '../../core/inbox/index.ts';
 import { type Count, Fault, formatIso } from '../../core/model/index.ts';
-import { answerJson, type ClientBudget, HttpRefusal, requireToken } from './answer.ts';
+import { answerJson, type ClientBudget, HttpRefusal, refuseDevice, requireToken } from './answer.ts';
 import { type EventPages, takeHold } from './event-pages.ts';
 import { EVENTS_QUERY, type PermissionRequest, parseEventsQuery, parsePermissionBody } from './queries.ts';
 import { type CurrentStatus, matchesEtag } from './stream.ts';
@@ -91,7 +91,8 @@ export type ActionTable = ReadonlyMap<
     readonly title: string;
     /** A JSON Schema. */
     readonly params: object;
-    readonly asks: 'nothing' | 'token';
+    /** `run-token`: a device key does not suffice. */
+    readonly asks: 'nothing' | 'token' | 'run-token';
     /** @throws Fault `usage` when the params do not fit. */
     run(params: unknown, signal: AbortSignal): Promise<unknown>;
   }
@@ -106,6 +107,7 @@ export function registerActionRoutes(
   app.post<{ Params: { name: string } }>('/api/v1/actions/:name', async (request, reply) => {
     const action = actions.get(request.params.name);
     if (action?.asks !== 'nothing') requireToken(request);
+    if (action?.asks === 'run-token') refuseDevice(request);
     if (action === undefined) {
       const name = JSON.stringify(request.params.name.slice(0, 100));
       throw new HttpRefusal(

@@ -9,6 +9,7 @@ import type { Service } from '../../core/services/index.ts';
 import {
   answerProblem,
   createBudget,
+  createStrangerRefusal,
   createTokenRefusal,
   createUnauthorizedRefusal,
   formatBudgetFull,
@@ -26,6 +27,7 @@ import {
 } from './api-routes.ts';
 import { isOtherUser, type UnreadReaders, watchUnread } from './connections.node.ts';
 import { registerDecisionRoutes } from './decision-routes.ts';
+import { followDevices, registerDeviceRoutes } from './device-routes.ts';
 import { createEventPages, MAX_HOLDS } from './event-pages.ts';
 import type { RequestOrigin } from './front-server.node.ts';
 import { followLoops, type Loops, registerHealthRoutes } from './health-routes.ts';
@@ -86,7 +88,7 @@ export async function createApp(
     schemaController: { compilersFactory: NO_COMPILERS },
     frameworkErrors: (error, _request, reply) => void answerProblem(reply, toProblem(error)),
   });
-  const checkRight = createRightCheck(token);
+  const checkRight = createRightCheck(token, options.devices);
   const callers = createCallers(token, options.keys);
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   const holds = new Set<AbortController>();
@@ -106,13 +108,23 @@ export async function createApp(
     });
     return hold.signal;
   };
+  const answers = followDevices(options.devices);
+  const strangers = new WeakMap<Duplex, boolean>();
+  /** Asks the system once for each connection, because that takes milliseconds. */
+  const isStranger = ({ raw }: FastifyRequest): boolean => {
+    if (origins.get(raw)?.place.is === 'owner-socket') return false;
+    const known = strangers.get(raw.socket) ?? isOtherUser(raw.socket);
+    strangers.set(raw.socket, known);
+    return known;
+  };
   const maySee = ({ right }: FastifyRequest): boolean => right === 'owner' || !tokenEverywhere;
   const bare = { config: { tellsNothing: true } } as const;
 
   app.decorateRequest('right', 'anyone');
   app.decorateRequest('client', 'anonymous');
+  app.decorateRequest('device', null);
   // Runs before a body is read, so that a sender without the right costs nothing.
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const origin = origins.get(request.raw);
     const { ownTokens, tellsNothing } = request.routeOptions.config;
     const { authorization } = request.headers;
@@ -129,16 +141,21 @@ export async function createApp(
       origin?.trust();
       return done();
     }
-    const right = checkRight(authorization);
-    if (right === 'wrong') return done(createUnauthorizedRefusal('the token is not that of the running Hivebar'));
-    if (right === 'owner') {
-      request.right = right;
+    const shown = checkRight(authorization);
+    if (shown.is === 'wrong') return done(createUnauthorizedRefusal('the token is not that of the running Hivebar'));
+    if (shown.is === 'device') {
+      if (isStranger(request)) return done(createStrangerRefusal('the key of a device'));
+      request.device = shown.id;
+      answers.add(shown.id, reply.raw);
+    }
+    if (shown.is !== 'nothing') {
+      request.right = 'owner';
       request.client = 'token';
       origin?.trust();
     }
     if (tellsNothing !== undefined) return done();
     if (!maySee(request)) return done(createTokenRefusal());
-    if (right === 'anyone' && request.method === 'POST' && !request.is404) return done(createTokenRefusal());
+    if (shown.is === 'nothing' && request.method === 'POST' && !request.is404) return done(createTokenRefusal());
     done();
   });
   const routes: string[] = [];
@@ -196,9 +213,8 @@ export async function createApp(
     readers: () => ({ streams: stream.readers, holds: pages.holds }),
   });
   registerOpenapiRoute(app, options.actions);
-  const isStranger = ({ raw }: FastifyRequest): boolean =>
-    origins.get(raw)?.place.is !== 'owner-socket' && isOtherUser(raw.socket);
-  registerTokenRoute(app, { once: runtime.once, token, isStranger, log });
+  registerTokenRoute(app, { once: runtime.once, devices: options.devices, isStranger, log });
+  registerDeviceRoutes(app, options.devices, answers);
   registerHistoryRoutes(app, options.history, clock);
   registerHiveRoutes(app, options.hive, heldAnswers, createHoldSignal);
   registerActionRoutes(app, options.actions, createHoldSignal);
@@ -223,6 +239,7 @@ export async function createApp(
       for (const hold of holds) hold.abort();
       stream[Symbol.dispose]();
       sessions[Symbol.dispose]();
+      answers[Symbol.dispose]();
       loops[Symbol.dispose]();
       await app.close();
     },

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseName } from '../../core/inbox/index.ts';
-import { type ClientBudget, HttpRefusal, isGone, requireToken } from './answer.ts';
+import { type ClientBudget, HttpRefusal, isGone, refuseDevice, requireToken } from './answer.ts';
 import { takeHold } from './event-pages.ts';
 import { parseQuery } from './queries.ts';
 
@@ -59,6 +59,7 @@ export function registerMcpRoute(
   });
   app.post('/mcp', async (request, reply) => {
     requireToken(request);
+    refuseDevice(request);
     if (load === null) {
       const next =
         'run hivebar config set mcpOverHttp true, and start Hivebar again; or let the client start hivebar mcp';

@@ -13,6 +13,7 @@ import {
   EVENTS_QUERY,
   PENDING_QUERY,
   PERMISSION_BODY,
+  REVOKE_BODY,
   SIGNAL_BODY,
   STREAM_QUERY,
   TOKEN_BODY,
@@ -77,7 +78,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'POST /api/v1/token': {
     id: 'redeem',
-    summary: 'Exchanges the code of a one-time link for the token; a code works once, within a minute',
+    summary: 'Exchanges the code of a one-time link for a device key; a code works once, for a short time',
     tag: 'page',
     token: 'never',
     body: TOKEN_BODY,
@@ -87,6 +88,22 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       403: 'the code is used, expired or invalid, or another user of the machine asks',
       413: 'the body is too large',
     },
+  },
+  'GET /api/v1/devices': {
+    id: 'devices',
+    summary: 'The browsers that stay logged in',
+    tag: 'page',
+    token: 'always',
+    answer: json(answers.DevicesAnswer),
+  },
+  'POST /api/v1/devices/revoke': {
+    id: 'revoke',
+    summary: 'Revokes one device or all; their streams and held requests end at once',
+    tag: 'page',
+    token: 'always',
+    body: REVOKE_BODY,
+    answer: json(answers.RevokeAnswer),
+    refusals: { 400: BAD_BODY, 404: 'there is no such device' },
   },
   'GET /openapi.json': {
     id: 'openapi',
@@ -448,10 +465,13 @@ function actionOperations(actions: ActionTable): readonly (readonly [string, Ope
       id: `action-${name}`,
       summary: title,
       tag: 'actions',
-      token: asks === 'token' ? 'always' : 'when required',
+      token: asks === 'nothing' ? 'when required' : 'always',
       body: params,
       answer: json(answers.ActionAnswer),
-      refusals: { 400: 'the params do not fit' },
+      refusals: {
+        400: 'the params do not fit',
+        ...(asks === 'run-token' ? { 403: 'a device key does not suffice' } : {}),
+      },
     },
   ]);
 }
@@ -486,7 +506,9 @@ export function buildOpenapi(actions: ActionTable): string {
     servers: [{ url: '/' }],
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The line of `run/token`.' } },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'The line of `run/token`, or the key of a device.' },
+      },
       responses: {
         Problem: {
           description: 'Refused, with the next step',

@@ -89,6 +89,16 @@ export const TOKEN_BODY = {
   additionalProperties: false,
 } as const;
 
+/** The body of `POST /api/v1/devices/revoke`. */
+export const REVOKE_BODY = {
+  type: 'object',
+  properties: {
+    id: { type: 'string', minLength: 1, maxLength: 200, description: 'The id of one device.' },
+    all: { const: true, description: 'Revokes every device.' },
+  },
+  additionalProperties: false,
+} as const;
+
 const ADDRESS = {
   type: 'string',
   minLength: 1,

@@ -2,6 +2,7 @@ import type { Board } from '../../core/board/index.ts';
 import type { HistoryReader } from '../../core/history/index.ts';
 import type { Instant } from '../../core/model/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
+import type { Devices } from '../host/devices.ts';
 import type { ActionTable, HiveApi, PermissionsApi } from './api-routes.ts';
 import type { DecisionsApi } from './decision-routes.ts';
 import type { ItemsApi } from './item-routes.ts';
@@ -35,6 +36,8 @@ export interface StatusOptions {
   readonly page: PageAssets;
   /** The secret of the run directory. */
   readonly token: string;
+  /** The browsers that stay logged in. */
+  readonly devices: Devices;
   /** Whether counts and states need the token, too (Decision 4): for a machine that others use. */
   readonly tokenEverywhere: boolean;
   /** The port to listen on; 0 for any free one. */

@@ -1,12 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock, Log, Random } from '../../core/ports/index.ts';
-import { answerJson, HttpRefusal } from './answer.ts';
+import type { Devices } from '../host/devices.ts';
+import { answerJson, createStrangerRefusal, HttpRefusal } from './answer.ts';
 import { parseTokenBody } from './queries.ts';
 
 interface TokenRouteNeeds {
   readonly once: OnceCodes;
-  readonly token: string;
+  readonly devices: Pick<Devices, 'add'>;
   /** Whether another user of the machine owns the far end of the connection. */
   readonly isStranger: (request: FastifyRequest) => boolean;
   readonly log: Log;
@@ -15,8 +16,11 @@ interface TokenRouteNeeds {
 /** Larger than a code and the JSON around it. */
 const BODY_LIMIT = 1024;
 
-/** `POST /api/v1/token` exchanges the code of a one-time link for the token. It needs no token, since this is how to get one. */
-export function registerTokenRoute(app: FastifyInstance, { once, token, isStranger, log }: TokenRouteNeeds): void {
+/**
+ * `POST /api/v1/token` exchanges the code of a one-time link for a device key, with which its browser stays logged in. It needs no
+ * token, since this is how to get one. A browser that shows a good key of its own keeps it.
+ */
+export function registerTokenRoute(app: FastifyInstance, { once, devices, isStranger, log }: TokenRouteNeeds): void {
   const warned = new Set<string>();
   /** Anybody may send wrong codes at any rate, so each kind of refusal is logged once. */
   const warnOnce = (line: string): void => {
@@ -30,12 +34,11 @@ export function registerTokenRoute(app: FastifyInstance, { once, token, isStrang
     // The system is asked only for a good code, because that takes milliseconds and anybody may send wrong ones.
     if (once.isGood(code) && isStranger(request)) {
       warnOnce('a one-time code from another user of this machine was refused');
-      const next = 'log in as the user who runs Hivebar, or give the page the token of its run directory';
-      throw new HttpRefusal(403, 'another-user', 'the connection belongs to another user of this machine', next);
+      throw createStrangerRefusal('a one-time code');
     }
     switch (once.redeem(code)) {
       case 'good':
-        return answerJson(reply, { token });
+        return answerJson(reply, answerLogin(request, devices));
       case 'again':
         // the link was opened twice, or somebody else used it first: the owner should know
         warnOnce('a one-time link was used a second time and refused');
@@ -45,6 +48,12 @@ export function registerTokenRoute(app: FastifyInstance, { once, token, isStrang
         throw createCodeRefusal('this link has expired or was never valid');
     }
   });
+}
+
+function answerLogin({ device, headers }: FastifyRequest, devices: Pick<Devices, 'add'>): object {
+  if (device !== null) return { token: parseBearer(headers.authorization ?? ''), device };
+  const made = devices.add(headers['user-agent']);
+  return { token: made.key, device: made.device.id };
 }
 
 function createCodeRefusal(message: string): HttpRefusal {
@@ -110,16 +119,28 @@ function hashCode(code: string): string {
   return createHash('sha256').update(code).digest('base64');
 }
 
-/** What the sender of a request may see and do. `wrong` means that a token was given and it is not ours. */
-type Right = 'owner' | 'anyone' | 'wrong';
+/** What the sender of a request showed. `wrong` means that it is neither our token nor the key of a device. */
+type Shown =
+  | { readonly is: 'token' | 'nothing' | 'wrong' }
+  /** The key of a device, with its id. */
+  | { readonly is: 'device'; readonly id: string };
 
-/** Reads `Authorization: Bearer TOKEN`. The time taken reveals the length of our token, which is no secret, and nothing else. */
-export function createRightCheck(token: string): (authorization: string | undefined) => Right {
+/**
+ * Reads `Authorization: Bearer TOKEN`. The time taken reveals the length of our token, which is no secret, and nothing else: keys of
+ * devices are compared by their digests.
+ */
+export function createRightCheck(
+  token: string,
+  devices: Pick<Devices, 'find'>,
+): (authorization: string | undefined) => Shown {
   const ours = Buffer.from(token);
   return (authorization) => {
-    if (authorization === undefined) return 'anyone';
-    const givenToken = Buffer.from(parseBearer(authorization) ?? '');
-    return givenToken.length === ours.length && timingSafeEqual(givenToken, ours) ? 'owner' : 'wrong';
+    if (authorization === undefined) return { is: 'nothing' };
+    const given = parseBearer(authorization) ?? '';
+    const givenBytes = Buffer.from(given);
+    if (givenBytes.length === ours.length && timingSafeEqual(givenBytes, ours)) return { is: 'token' };
+    const device = devices.find(given);
+    return device === null ? { is: 'wrong' } : { is: 'device', id: device.id };
   };
 }
 

@@ -317,6 +317,20 @@ export const PermissionWire = Type.Object(
 
 export type PermissionWire = Static<typeof PermissionWire>;
 
+/** A logged-in browser as `GET /api/v1/devices` returns it. The page uses the same type. */
+export const DeviceWire = Type.Object(
+  {
+    id: Type.String({ description: 'What `revoke` takes. It is no secret.' }),
+    name: Type.String({ description: 'What the browser says that it is.' }),
+    created: Type.String({ format: 'date-time' }),
+    lastUsed: Type.String({ format: 'date', description: 'The day, in UTC.' }),
+    isThis: Type.Boolean({ description: 'The device that asked.' }),
+  },
+  { additionalProperties: false },
+);
+
+export type DeviceWire = Static<typeof DeviceWire>;
+
 /** The answers of the history routes. The page uses the same types. */
 
 /** The answer of `GET /api/v1/history`. `states` has one letter per slot: U up, F failing, D down, - unknown. */

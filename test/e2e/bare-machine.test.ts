@@ -46,7 +46,7 @@ test('where no browser can be opened `hivebar open` prints the address, which lo
       return await fetch(`${tray.url}/api/v1/token`, { method: 'POST', headers, body });
     };
     const answer = await handIn(address);
-    assert.deepEqual([answer.status, await answer.json()], [200, { token: tray.token }]);
+    assert.equal(answer.status, 200);
     assert.equal((await handIn(address)).status, 403);
     const printed = await home.run(['open', '--print']);
     assert.deepEqual([printed.code, printed.stderr], [0, '']);

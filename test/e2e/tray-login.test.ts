@@ -12,10 +12,11 @@ import { trayHome } from '../kit/tray-process.ts';
 
 const BARE = ['--no-tray', '--no-notifications'];
 
-/** Until the page has kept the token. */
-async function loggedIn(page: Page, token: string): Promise<void> {
+/** Until the page has kept a device key, which it returns. */
+async function loggedIn(page: Page): Promise<string> {
   for (let tries = 0; tries < 1000; tries += 1) {
-    if ((await page.evaluate('Object.values({ ...localStorage }).join()')) === token) return;
+    const key = String(await page.evaluate("localStorage.getItem('hivebar-device')"));
+    if (/^[0-9a-f]{64}$/.test(key)) return key;
     await sleep(20);
   }
   assert.fail(`not logged in at ${page.url()}`);
@@ -47,7 +48,7 @@ test('B1 given Open status page, no argv has the code: the browser is led by a f
     const complaints: string[] = [];
     const page = await openTab(await browser.newContext(), given, complaints);
     await page.waitForURL(`${tray.url}/`);
-    await loggedIn(page, tray.token);
+    assert.notEqual(await loggedIn(page), tray.token);
     assert.deepEqual(complaints, []);
   } finally {
     await browser.close();
@@ -87,11 +88,65 @@ test('B3 given a foreign page that moves the window it opened to a code, the pag
     const url = await tray.post('/api/v1/actions/link', {});
     const own = await context.newPage();
     await own.goto((url as { result: { url: string } }).result.url);
-    await loggedIn(own, tray.token);
+    await loggedIn(own);
     assert.equal(handedIn.length, 1, handedIn.join(' '));
     assert.equal(new URL(popup.url()).hash, '', 'the window was not moved');
   } finally {
     await browser.close();
     foreign.close();
+  }
+});
+
+test('a browser stays logged in when Hivebar starts again, until its device is revoked', async (t) => {
+  const browser = await browserFor(t);
+  if (browser === null) return;
+  using home = trayHome();
+  try {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const read = async (): Promise<unknown> =>
+      await page.evaluate(`(async () => {
+        const Authorization = 'Bearer ' + localStorage.getItem('hivebar-device');
+        return (await fetch('/api/v1/decisions', { headers: { Authorization } })).status;
+      })()`);
+    let port = 0;
+    let key = '';
+    {
+      await using tray = await home.start(BARE);
+      port = tray.port;
+      await page.goto((await home.run(['open', '--print'])).stdout.trim());
+      key = await loggedIn(page);
+      await page.locator('#link[data-link="live"]').waitFor();
+      await page.evaluate(`localStorage.setItem('hivebar-token', '${tray.token}')`); // as pasted; it ends with this run
+      await tray.stop();
+      await page.locator('#link[data-link="lost"]').waitFor();
+    }
+    await using tray = await home.start(['--port', String(port), ...BARE]);
+    await page.locator('#link[data-link="live"]').waitFor();
+    assert.equal(await read(), 200, 'the open tab goes on');
+    await page.reload();
+    await page.locator('#link[data-link="live"]').waitFor();
+    assert.deepEqual([await loggedIn(page), await read()], [key, 200]);
+    const listed = await home.run(['devices']);
+    assert.match(
+      listed.stdout,
+      /^[0-9a-f]{8} {2}Chrome without a window on Linux {2}since [\d-]{10}, last used [\d-]{10}\n$/,
+    );
+
+    const revoked = await home.run(['devices', 'revoke', listed.stdout.slice(0, 8)]);
+    assert.deepEqual([revoked.stdout, revoked.code], ['1 device revoked\n', 0]);
+    await page.locator('#notice', { hasText: 'was logged out' }).waitFor();
+    assert.deepEqual(await page.evaluate("localStorage.getItem('hivebar-device')"), null);
+    await page.goto((await home.run(['open', '--print'])).stdout.trim());
+    assert.notEqual(await loggedIn(page), key);
+    await tray.stop();
+    assert.equal(
+      (await home.run(['devices', 'revoke', '--all'])).stdout,
+      '1 device revoked\n',
+      'also while nothing runs',
+    );
+    assert.equal((await home.run(['devices', '--json'])).stdout, '[]\n');
+  } finally {
+    await browser.close();
   }
 });

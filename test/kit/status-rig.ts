@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Devices, openDevices } from '../../app/host/devices.ts';
 import { createItemsApi } from '../../app/local/items-api.ts';
 import { createPermissions, type Permissions } from '../../app/local/permissions.ts';
 import {
@@ -36,6 +37,7 @@ export interface StatusRig extends AsyncDisposable {
   /** The prompts of hooks, each of the persona that it names. */
   readonly permissions: Permissions;
   readonly registrations: Registrations;
+  readonly devices: Devices;
   readonly outbox: Outbox<object>;
   readonly db: Database;
   readonly dir: string;
@@ -84,6 +86,12 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     keepDays: 30,
   });
   board.facts(history.hear);
+  const devices = openDevices(dir, {
+    disk,
+    random: realRandom,
+    clock: over.clock ?? realClock,
+    log: over.log ?? silentLog,
+  });
   const put = (fact: Fact): void => board.put(fact);
   const sinks = new Map<string, ReturnType<typeof outbox.sinkFor>>();
   const cleanUp = (): void => {
@@ -128,6 +136,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     findMarks: hive.findMarks,
     page: loadPage(),
     token: TOKEN,
+    devices,
     tokenEverywhere: false,
     port: 0,
     socketPath,
@@ -160,6 +169,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     decisions,
     permissions,
     registrations,
+    devices,
     outbox,
     db,
     dir,
@@ -215,9 +225,11 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
   };
 }
 
+type Action = Parameters<Parameters<ActionTable['forEach']>[0]>[0];
+
 const NO_PARAMS = { title: 'Is tried out', params: {} };
 
-const ACTIONS: ActionTable = new Map([
+const ACTIONS: ActionTable = new Map<string, Action>([
   ['echo', { ...NO_PARAMS, asks: 'token', run: async (params: unknown) => ({ params }) }],
   [
     'wait',
@@ -237,6 +249,7 @@ const ACTIONS: ActionTable = new Map([
       },
     },
   ],
+  ['lasting', { ...NO_PARAMS, asks: 'run-token', run: async () => ({}) }],
 ]);
 
 export function createMail(persona: string, id: number): MailEvent {
