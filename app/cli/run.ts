@@ -1,9 +1,11 @@
 import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
+import { formatDuration } from '../../core/format/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
 import { createRealMachine, limitHeap } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
 import { createRunLog } from '../host/run-log.node.ts';
 import { runTray, type TrayPlan } from '../program/tray.ts';
+import { isTerminal } from './process.node.ts';
 import { askTray } from './tray-request.node.ts';
 
 /** Another hivebar is already running. */
@@ -85,10 +87,16 @@ function toPlan(flags: RunFlags, io: Io): TrayPlan {
       tray: noTray ? 'none' : (driver ?? null),
       notifications: !quiet,
       open,
+      // A journal or a file would keep the link for others to read.
+      showLink: isTerminal() ? (url, goodForMs) => io.out(formatLink(url, goodForMs)) : null,
     };
   } catch (error) {
     throw toUsageFault(error);
   }
+}
+
+function formatLink(url: string, goodForMs: number): string {
+  return `open the status page: ${url}\nThis link logs one browser in, within ${formatDuration(goodForMs)}. For another one run hivebar open.\n`;
 }
 
 function parsePort(text: string | undefined, name: string): number | null {

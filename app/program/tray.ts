@@ -41,6 +41,8 @@ export interface TrayPlan {
   readonly notifications: boolean;
   /** Whether to open the status page once it is served. */
   readonly open: boolean;
+  /** Shows a person at a terminal the link to the page, which works once and for so long; null where nobody looks. */
+  readonly showLink: ((url: string, goodForMs: number) => void) | null;
 }
 
 export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; readonly by: RunningInstance | null };
@@ -50,6 +52,8 @@ interface RunPlan extends TrayPlan {
   readonly openMcp: () => Promise<McpHttp>;
 }
 
+/** A person who starts Hivebar at a terminal may look at it only after a while. */
+const START_LINK_MS = 600_000;
 /** How long a recovery is shown before everything starts again. */
 const RECOVERY_SHOWN_MS = 1500;
 /** A link can be opened while its message is among this many events of its persona: more than any surface lists. */
@@ -213,6 +217,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
   start(...status.services);
   instance.publish(status.port);
   log.info(`hivebar ${readVersion()} is running: ${status.urls[0]} (pid ${machine.pid})`);
+  plan.showLink?.(status.createOnceLink(null, START_LINK_MS), START_LINK_MS);
   machine.started();
   await using started = await startSurfaces({
     ...{ settings, board, startupBuffer, db, actions, config: dirs.config, runDirectory: dirs.run },

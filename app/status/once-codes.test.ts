@@ -26,6 +26,17 @@ test('a code is good for a minute', async () => {
   assert.equal(once.redeem(early), 'bad', 'and what is over is forgotten');
 });
 
+test('a code may be good for longer, also behind one that is over', async () => {
+  const { clock, once } = codes();
+  const [long, short] = [once.make(600_000), once.make()];
+  await clock.advance(60_000);
+  assert.equal(once.redeem(short), 'bad');
+  await clock.advance(539_999);
+  assert.equal(once.isGood(long), true);
+  await clock.advance(1);
+  assert.equal(once.redeem(long), 'bad');
+});
+
 test('each link has a code of its own, and one that is none is no other', () => {
   const { once } = codes();
   const [first, second] = [once.make(), once.make()];

@@ -21,10 +21,10 @@ export interface StatusServer extends AsyncDisposable {
   /** Every route, as `METHOD /path/:param` in the form of the router. */
   readonly routes: readonly string[];
   /**
-   * Creates a link for the owner's browser that works once, within a minute: `http://127.0.0.1:PORT/#once=CODE`, for one persona
-   * `...&persona=ID`. The page exchanges the code for the token (`POST /api/v1/token`).
+   * Creates a link for the owner's browser that works once, by default within a minute: `http://127.0.0.1:PORT/#once=CODE`, for one
+   * persona `...&persona=ID`. The page exchanges the code for a device key (`POST /api/v1/token`).
    */
-  createOnceLink(persona: string | null): string;
+  createOnceLink(persona: string | null, goodForMs?: number): string;
 }
 
 /** A stop waits this long for answers in progress, then cuts them. */
@@ -42,9 +42,9 @@ export async function startStatusServer(options: StatusOptions): Promise<StatusS
   let port = options.port;
   const once = createOnceCodes({ clock: options.clock, random: realRandom });
   const app = await createApp(options, { port: () => port, run: realRandom.hex(8), once });
-  const createOnceLink = (persona: string | null): string => {
+  const createOnceLink = (persona: string | null, goodForMs?: number): string => {
     const personaParam = persona === null ? '' : `&persona=${encodeURIComponent(persona)}`;
-    return `http://127.0.0.1:${port}/#once=${once.make()}${personaParam}`;
+    return `http://127.0.0.1:${port}/#once=${once.make(goodForMs)}${personaParam}`;
   };
   const loopback = (): ListenerKind => ({ is: 'loopback', port });
   const servers: Server[] = [];

@@ -44,7 +44,7 @@ export function registerTokenRoute(app: FastifyInstance, { once, devices, isStra
         warnOnce('a one-time link was used a second time and refused');
         throw createCodeRefusal('this link has already been used');
       case 'bad':
-        warnOnce('a one-time code was wrong or older than a minute, and refused');
+        warnOnce('a one-time code was wrong or too old, and refused');
         throw createCodeRefusal('this link has expired or was never valid');
     }
   });
@@ -65,13 +65,14 @@ function createCodeRefusal(message: string): HttpRefusal {
 type RedeemResult = 'good' | 'again' | 'bad';
 
 /**
- * Codes that can be exchanged for the token once, within a minute. They are behind the `#` of a link, and no browser sends that
- * part anywhere. So a link opens the page, and the page gets the token without the token being part of an address.
+ * Codes that can be exchanged for a device key once, for a short time. They are behind the `#` of a link, and no browser sends that
+ * part anywhere. So a link opens the page, and the page gets the key without the key being part of an address.
  *
  * A code has 256 bits, so wrong codes are not counted: a limit would protect nothing, and would let anybody lock the owner out.
  */
 export interface OnceCodes {
-  make(): string;
+  /** @param goodForMs default: a minute */
+  make(goodForMs?: number): string;
   /** Returns whether `redeem` would accept the code, without using it up. */
   isGood(code: string): boolean;
   redeem(code: string): RedeemResult;
@@ -83,20 +84,19 @@ const GOOD_FOR_MS = 60_000;
 const MOST_OPEN = 100;
 
 export function createOnceCodes({ clock, random }: { readonly clock: Clock; readonly random: Random }): OnceCodes {
-  /** Sorted by age, with digests as keys, so that the time of a look-up reveals nothing about a code. */
+  /** The oldest first, with digests as keys, so that the time of a look-up reveals nothing about a code. */
   const codes = new Map<string, { readonly until: number; used: boolean }>();
 
   const forget = (): void => {
     for (const [digest, { until }] of codes) {
-      if (until > clock.monotonic() && codes.size <= MOST_OPEN) return;
-      codes.delete(digest);
+      if (until <= clock.monotonic() || codes.size > MOST_OPEN) codes.delete(digest);
     }
   };
 
   return {
-    make() {
+    make(goodForMs = GOOD_FOR_MS) {
       const code = random.hex(CODE_BYTES);
-      codes.set(hashCode(code), { until: clock.monotonic() + GOOD_FOR_MS, used: false });
+      codes.set(hashCode(code), { until: clock.monotonic() + goodForMs, used: false });
       forget();
       return code;
     },

@@ -7,7 +7,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
+import { askTray } from '../../app/cli/tray-request.node.ts';
 import { browserFor, openTab } from '../kit/browser.ts';
+import { needs } from '../kit/require.ts';
 import { trayHome } from '../kit/tray-process.ts';
 
 const BARE = ['--no-tray', '--no-notifications'];
@@ -149,4 +151,30 @@ test('a browser stays logged in when Hivebar starts again, until its device is r
   } finally {
     await browser.close();
   }
+});
+
+test('at a terminal the start prints a link that logs a browser in; a pipe gets none', async (t) => {
+  if (needs(t, existsSync('/usr/bin/script') ? null : 'script is missing: apt-get install bsdutils')) return;
+  using home = trayHome();
+  const findLink = (lines: readonly string[]): string | undefined =>
+    lines.map((line) => /http:\/\/127\.0\.0\.1:\d+\/#once=[0-9a-f]{64}/.exec(line)?.[0]).find(Boolean);
+  {
+    await using piped = await home.start(BARE);
+    await home.run(['poll']);
+    await piped.stop();
+    assert.equal(findLink([...piped.cli.lines, ...piped.cli.stderr.split('\n')]), undefined);
+  }
+  const inTerminal = ['/bin/sh', '-c', 'exec /usr/bin/script -qefc "$*" /dev/null', 'sh'];
+  await using terminal = home.spawn(BARE, {}, inTerminal);
+  await terminal.until('the link', () => findLink(terminal.lines) !== undefined);
+  const link = new URL(findLink(terminal.lines) ?? '');
+  assert.match(terminal.lines.join('\n'), /logs one browser in, within 10 min/);
+  const init = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code: link.hash.slice('#once='.length) }),
+  };
+  assert.equal((await fetch(`${link.origin}/api/v1/token`, init)).status, 200);
+  await askTray({ method: 'POST', path: '/api/v1/actions/quit', body: '{}' }, home.env);
+  await terminal.ended();
 });
