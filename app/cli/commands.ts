@@ -30,6 +30,21 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./run.ts'),
   },
+  stop: {
+    summary: 'end the tray program',
+    needs: 'bare',
+    load: () => import('./stop.ts'),
+  },
+  restart: {
+    summary: 'end the tray program and start it again as it ran before',
+    needs: 'bare',
+    load: () => import('./restart.ts'),
+  },
+  logs: {
+    summary: 'show what the tray program logged',
+    needs: 'bare',
+    load: () => import('./logs.ts'),
+  },
   ...QUICK_COMMANDS,
   send: {
     summary: 'send a message to a persona of the local hive',

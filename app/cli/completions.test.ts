@@ -63,7 +63,7 @@ _hivebar; printf '%s\\n' "\${COMPREPLY[@]}"`;
 
 describe('completion in bash', () => {
   test('offers commands, flags, verbs and values', () => {
-    assert.deepEqual(complete('st'), ['status', 'statusline']);
+    assert.deepEqual(complete('st'), ['stop', 'status', 'statusline']);
     assert.deepEqual(complete('status', '--w'), ['--watch']);
     assert.deepEqual(complete('inbox', 's'), ['show']);
     assert.deepEqual(complete('run', '--tray-driver', ''), ['sni', 'systray2', 'none']);

@@ -11,6 +11,7 @@ const LOADS: Readonly<Record<DaemonVerb, () => Promise<{ run(args: readonly stri
   archive: async () => (await import('./daemon/retire.ts')).archive,
   destroy: async () => (await import('./daemon/retire.ts')).destroy,
   status: async () => ({ run: (await import('./daemon/simple-requests.ts')).runStatus }),
+  logs: () => import('./daemon/logs.ts'),
   notify: async () => ({ run: (await import('./daemon/simple-requests.ts')).runNotify }),
   resume: async () => ({ run: (await import('./daemon/simple-requests.ts')).runResume }),
   shutdown: async () => ({ run: (await import('./daemon/simple-requests.ts')).runShutdown }),

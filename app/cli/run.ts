@@ -1,9 +1,10 @@
 import { defineCommand, type Io, toUsageFault } from '../../core/command/index.ts';
 import { formatDuration } from '../../core/format/index.ts';
+import { toFault } from '../../core/model/index.ts';
 import { findOwnDirs } from '../../core/state/index.ts';
 import { createRealMachine, limitHeap } from '../host/machine.node.ts';
 import { closeUninvitedInspector } from '../host/poke-signal.node.ts';
-import { createRunLog } from '../host/run-log.node.ts';
+import { createFileLog, createRunLog } from '../host/run-log.node.ts';
 import { runTray, type TrayPlan } from '../program/tray.ts';
 import { isTerminal } from './process.node.ts';
 import { askTray } from './tray-request.node.ts';
@@ -46,13 +47,18 @@ export const command = defineCommand(
   async (flags, io) => {
     const plan = toPlan(flags, io);
     const { open } = plan;
-    const log = createRunLog();
+    const dirs = findOwnDirs({ ...io.env });
+    const log = createRunLog(dirs.state);
     limitHeap({ storms: true });
     const machine = createRealMachine(log);
     if (await closeUninvitedInspector()) log.warn('closed an inspector that a SIGUSR1 during the start had opened');
-    const end = await runTray(plan, findOwnDirs({ ...io.env }), machine, async () => {
+    const end = await runTray(plan, dirs, machine, async () => {
       const { openMcpHttp } = await import('./mcp/index.ts');
       return await openMcpHttp(io, log);
+    }).catch((error: unknown) => {
+      // A start without a terminal has no other place where the reason is found.
+      createFileLog(dirs.state).error(toFault(error, { is: 'machine', key: 'run' }).explain());
+      throw error;
     });
     if (end.is === 'stopped') return 0;
     const instance = end.by === null ? '' : ` (port ${end.by.port ?? 'not known yet'}, pid ${end.by.pid})`;
@@ -82,14 +88,15 @@ function toPlan(flags: RunFlags, io: Io): TrayPlan {
     const { port, open, 'no-tray': noTray, 'tray-driver': driver, 'no-notifications': quiet } = flags;
     if (driver !== undefined && driver !== 'none' && noTray)
       throw new Error('use only one of --tray-driver and --no-tray');
-    return {
+    const plan = {
       port: port === undefined ? parsePort(io.env.HIVEBAR_PORT, 'HIVEBAR_PORT') : port,
       tray: noTray ? 'none' : (driver ?? null),
       notifications: !quiet,
       open,
       // A journal or a file would keep the link for others to read.
-      showLink: isTerminal() ? (url, goodForMs) => io.out(formatLink(url, goodForMs)) : null,
-    };
+      showLink: isTerminal() ? (url: string, goodForMs: number) => io.out(formatLink(url, goodForMs)) : null,
+    } as const;
+    return { ...plan, args: toArgs(plan) };
   } catch (error) {
     throw toUsageFault(error);
   }
@@ -97,6 +104,15 @@ function toPlan(flags: RunFlags, io: Io): TrayPlan {
 
 function formatLink(url: string, goodForMs: number): string {
   return `open the status page: ${url}\nThis link logs one browser in, within ${formatDuration(goodForMs)}. For another one run hivebar open.\n`;
+}
+
+/** Formats the flags that make the plan again. */
+function toArgs({ port, tray, notifications }: Omit<TrayPlan, 'args'>): readonly string[] {
+  return [
+    ...(port === null ? [] : ['--port', String(port)]),
+    ...(tray === null ? [] : ['--tray-driver', tray]),
+    ...(notifications ? [] : ['--no-notifications']),
+  ];
 }
 
 function parsePort(text: string | undefined, name: string): number | null {

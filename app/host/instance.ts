@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import {
+  type Disk,
   ensurePrivateDir,
   getErrno,
+  isLocked,
   type Lock,
   lockFile,
   readPrivate,
@@ -17,6 +19,8 @@ export interface RunningInstance {
   readonly startedAt: number;
   /** Null until the status server listens. */
   readonly port: number | null;
+  /** The flags of `hivebar run` that it was started with, so that it can be started again in the same way. */
+  readonly args: readonly string[];
 }
 
 export type Claim =
@@ -33,31 +37,32 @@ export interface Instance extends Disposable {
   publish(port: number): void;
 }
 
-const FILE = 'hivebar.json';
+/** In the directory for run files. Its lock, beside it, says that a tray process runs. */
+export const INSTANCE_FILE = 'hivebar.json';
 const MOST_BYTES = 64 * 1024;
 
 /**
  * Claims the run directory. Another process proves that it runs by its flock, which dies with it. A file with a pid proves
  * nothing (field report S10) and is taken over.
  */
-export function claimInstance(run: string, machine: Machine): Claim {
+export function claimInstance(run: string, machine: Machine, args: readonly string[] = []): Claim {
   const { disk, random, log } = machine;
   ensurePrivateDir(disk, run);
-  const path = join(run, FILE);
+  const path = join(run, INSTANCE_FILE);
   let lock: Lock;
   try {
     lock = lockFile(disk, path);
   } catch (error) {
-    if (error instanceof Fault && error.code === 'lock-held') return { is: 'taken', by: readRunning(machine, path) };
+    if (error instanceof Fault && error.code === 'lock-held') return { is: 'taken', by: readRunning(disk, path) };
     throw error;
   }
-  const stale = readRunning(machine, path);
+  const stale = readRunning(disk, path);
   if (stale !== null) log.info(`taking over ${path}: pid ${stale.pid}, which wrote it, is not a running Hivebar`);
   else if (disk.files.lstat(path) !== null) log.info(`taking over ${path}, which Hivebar cannot read`);
 
   const id = random.hex(16);
   const startedAt = machine.clock.now();
-  const names = ['token', FILE, 'port'];
+  const names = ['token', INSTANCE_FILE, 'port'];
   /**
    * On a full disk these files may be missing. Clients that use the socket still find this process, and the next `publish` writes
    * the files.
@@ -73,7 +78,7 @@ export function claimInstance(run: string, machine: Machine): Claim {
     }
   };
   const writeInfo = (port: number | null): void =>
-    void write(FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port })}\n`);
+    void write(INSTANCE_FILE, `${JSON.stringify({ id, pid: machine.pid, startedAt, port, args })}\n`);
   removeFile(machine, join(run, 'port')); // left by a dead process: whoever finds a port file must find us behind it
   const fresh = random.hex(32);
   // If the new token cannot be written, the old one stays valid, because clients read it from the file.
@@ -104,14 +109,25 @@ function readToken({ disk }: Machine, path: string): string | null {
   return /^[0-9a-f]{64}$/.test(text) ? text : null;
 }
 
-function readRunning({ disk }: Machine, path: string): RunningInstance | null {
+/** Returns the tray process that runs on this run directory; null when none does, or when its file cannot be read. */
+export function findRunning(disk: Disk, run: string): RunningInstance | null {
+  return isRunning(disk, run) ? readRunning(disk, join(run, INSTANCE_FILE)) : null;
+}
+
+/** Whether a tray process holds the lock of this run directory. Windows does not tell: false. */
+export function isRunning(disk: Disk, run: string): boolean {
+  return isLocked(disk, join(run, `${INSTANCE_FILE}.lock`));
+}
+
+function readRunning(disk: Disk, path: string): RunningInstance | null {
   const bytes = readPrivate(disk, path, MOST_BYTES);
   if (bytes === null) return null;
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    const { id, pid, startedAt, port } = value as Record<string, unknown>;
+    const { id, pid, startedAt, port, args } = value as Record<string, unknown>;
     if (typeof id !== 'string' || typeof pid !== 'number' || typeof startedAt !== 'number') return null;
-    return { id, pid, startedAt, port: typeof port === 'number' ? port : null };
+    const flags = Array.isArray(args) ? args.filter((word) => typeof word === 'string') : [];
+    return { id, pid, startedAt, port: typeof port === 'number' ? port : null, args: flags };
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError) return null; // empty or garbage: it belongs to nobody
     throw error;

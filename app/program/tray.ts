@@ -43,6 +43,8 @@ export interface TrayPlan {
   readonly open: boolean;
   /** Shows a person at a terminal the link to the page, which works once and for so long; null where nobody looks. */
   readonly showLink: ((url: string, goodForMs: number) => void) | null;
+  /** The flags that make this plan again, without `open`. */
+  readonly args: readonly string[];
 }
 
 export type TrayEnd = { readonly is: 'stopped' } | { readonly is: 'taken'; readonly by: RunningInstance | null };
@@ -70,7 +72,7 @@ export async function runTray(
   openMcp: () => Promise<McpHttp>,
 ): Promise<TrayEnd> {
   for (const dir of [dirs.state, dirs.config]) ensurePrivateDir(machine.disk, dir);
-  const claim = claimInstance(dirs.run, machine);
+  const claim = claimInstance(dirs.run, machine, plan.args);
   if (claim.is === 'taken') return claim;
   using instance = claim.instance;
   await runInModes(dirs, machine, (mode, running) => run({ ...plan, openMcp }, dirs, mode, instance, running));

@@ -9,7 +9,13 @@ export {
   type HeadlessService,
   type HeadlessStatus,
 } from './headless-service.ts';
-export { createLoginStart, type LoginNeeds, type LoginStart, type LoginStartStatus } from './login-start.ts';
+export {
+  createLoginStart,
+  type LoginNeeds,
+  type LoginStart,
+  type LoginStartStatus,
+  type LoginSupervisor,
+} from './login-start.ts';
 export {
   createOwnDaemonService,
   createOwnHeadlessService,

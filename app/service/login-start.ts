@@ -71,6 +71,20 @@ export interface LoginStart {
   missing(): Promise<string | null>;
   /** Returns what `set(true)` would write, and where. Writes nothing. @throws Fault `unwritable` */
   print(): Promise<UnitText>;
+  /** Returns what supervises the program by the entry that is on; null when nothing does, as with an autostart file. */
+  supervisor(): Promise<LoginSupervisor | null>;
+}
+
+/** The part of the platform that runs the program by our entry, and starts it again when it fails. */
+export interface LoginSupervisor {
+  /** What a person calls it, such as the name of the unit. */
+  readonly name: string;
+  /** Whether it runs the program now, as far as it tells. */
+  isActive(): Promise<boolean>;
+  /** Asks it to stop the program, and returns before that is done. Null: it is told by the program itself, which ends with 0. */
+  readonly stop: (() => Promise<void>) | null;
+  /** @throws Fault `exec-failed` */
+  start(): Promise<void>;
 }
 
 export interface UnitText {
@@ -89,6 +103,8 @@ interface LoginWay extends Unit {
   offElsewhere?(): Promise<string | null>;
   /** Whether it starts exactly this program. */
   isCurrent(text: string): boolean;
+  /** Null for a way that only starts the program at login. */
+  readonly supervisor: LoginSupervisor | null;
 }
 
 type OwnUnitFile = Extract<UnitFileState, { is: 'ours' }>;
@@ -185,6 +201,10 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
       const way = await findOrChooseWay();
       return { path: way.path, text: await way.text() };
     },
+    async supervisor() {
+      const installed = findInstalled();
+      return installed?.file.is === 'ours' && (await check()).is === 'on' ? installed.way.supervisor : null;
+    },
   };
 }
 
@@ -252,7 +272,18 @@ function createSystemdWay(needs: LoginNeeds): LoginWay {
       if (ended.is !== 'exited' || ended.code !== 0)
         needs.disk.log.info('systemd of this user is not running; it reads its units when it starts');
     },
+    supervisor: {
+      name: UNIT,
+      isActive: () => isSuccessful(needs, ['systemctl', '--user', 'is-active', '--quiet', UNIT]),
+      stop: () => runOrThrow(needs, ['systemctl', '--user', 'stop', '--no-block', UNIT]),
+      start: () => runOrThrow(needs, ['systemctl', '--user', 'start', UNIT]),
+    },
   };
+}
+
+async function isSuccessful(needs: LoginNeeds, command: readonly string[]): Promise<boolean> {
+  const ended = await runToEnd(needs, command);
+  return ended.is === 'exited' && ended.code === 0;
 }
 
 const getWantsPath = (folder: string, target: SystemdTarget): string => posix.join(folder, `${target}.wants`, UNIT);
@@ -274,12 +305,14 @@ function createAutostartWay(needs: LoginNeeds): LoginWay {
     text: async () => formatAutostartEntry(needs.program),
     isOn: isEnabledEntry,
     isCurrent: (text) => text.includes(`\n${formatExecLine(needs.program)}\n`),
+    supervisor: null,
     ...NO_FOLLOW_UP,
   };
 }
 
 /** launchd reads the folder at each login. Loading or unloading it now would start a second Hivebar, or end this one. */
-function createLaunchAgentWay({ home, program }: LoginNeeds): LoginWay {
+function createLaunchAgentWay(needs: LoginNeeds): LoginWay {
+  const { home, program } = needs;
   const plist = (label: string): string => posix.join(home, `Library/LaunchAgents/${label}.plist`);
   return {
     by: 'launch-agent',
@@ -288,6 +321,12 @@ function createLaunchAgentWay({ home, program }: LoginNeeds): LoginWay {
     text: async () => formatLaunchAgent(program),
     isOn: () => true,
     isCurrent: (text) => text === formatLaunchAgent(program),
+    supervisor: {
+      name: LAUNCH_AGENT,
+      isActive: () => isSuccessful(needs, ['launchctl', 'list', LAUNCH_AGENT]),
+      stop: null,
+      start: () => runOrThrow(needs, ['launchctl', 'start', LAUNCH_AGENT]),
+    },
     ...NO_FOLLOW_UP,
   };
 }
@@ -313,6 +352,12 @@ function createLogonTaskWay(needs: LoginNeeds): LoginWay {
     afterWrite: (isNew) =>
       runOrThrow(needs, ['schtasks.exe', '/Create', '/TN', LOGON_TASK, '/XML', path, ...(isNew ? [] : ['/F'])]),
     afterRemove: () => deleteTask(needs, LOGON_TASK),
+    supervisor: {
+      name: LOGON_TASK,
+      isActive: async () => !(await isTaskDeleted(needs, LOGON_TASK)),
+      stop: null,
+      start: () => runOrThrow(needs, ['schtasks.exe', '/Run', '/TN', LOGON_TASK]),
+    },
   };
 }
 

@@ -21,6 +21,7 @@ export {
   type WakeClass,
 } from './event.ts';
 export type { EventLinePosition, FollowStartPoint } from './event-files.ts';
+export { watchFile } from './file-changes.node.ts';
 export {
   type EventFollower,
   type FollowedLine,

@@ -22,6 +22,17 @@ export function formatFullTime(at: number): string {
 }
 
 /**
+ * Formats an ISO 8601 instant as `2026-11-30 14:05:09` in local time: what a log shows, where every line has the same width. Null:
+ * the text is no instant.
+ */
+export function formatLogTime(instant: string): string | null {
+  const then = new Date(instant);
+  if (Number.isNaN(then.getTime())) return null;
+  const day = `${then.getFullYear()}-${pad(then.getMonth() + 1)}-${pad(then.getDate())}`;
+  return `${day} ${pad(then.getHours())}:${pad(then.getMinutes())}:${pad(then.getSeconds())}`;
+}
+
+/**
  * Formats how long something is silent: `muted until 14:30`, or `muted` when it has no end.
  * @param end milliseconds since 1970; null: no end
  */

@@ -6,7 +6,7 @@ export {
   formatStateReason,
   formatWaiting,
 } from './agent-text.ts';
-export { formatClockTime, formatFullTime, formatSilence } from './clock-time.node.ts';
+export { formatClockTime, formatFullTime, formatLogTime, formatSilence } from './clock-time.node.ts';
 export { formatDefaultChoice } from './default-choice.ts';
 export { displayJson, displayLine, displayName, displayText, stripUnseen } from './display-name.ts';
 export { countAsked, formatAsked, formatNeeds, type NeedCounts } from './headline.ts';

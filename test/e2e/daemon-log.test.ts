@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { ERROR_CLASSES } from '../../core/link/index.ts';
 import { wireTo } from '../kit/daemon-link.ts';
 import { answering, type DaemonHome, type DaemonProcess, daemonHome } from '../kit/daemon-process.ts';
-import { startCli } from '../kit/process.ts';
+import { runCli, startCli } from '../kit/process.ts';
 import { programEntry } from '../kit/program.ts';
 import { needs } from '../kit/require.ts';
 import { scratch } from '../kit/scratch.ts';
 import { until } from '../kit/until.ts';
 import { type ReferenceUpstream, referenceUpstream, type UpstreamPersona } from '../kit/upstream/index.ts';
+import { userSystemd } from '../kit/user-systemd.ts';
 
 const RUN = ['daemon', 'run', '--tenant', 'acme', '--identity', 'ada'];
 const KEYS = ['ts', 'level', 'event', 'msg', 'tenant_id', 'agent_identity', 'agent_surface', 'machine_id', 'fsm'];
@@ -89,6 +90,27 @@ function adasHome(up: ReferenceUpstream): { readonly home: DaemonHome; readonly 
   return { home, ada, [Symbol.dispose]: () => home[Symbol.dispose]() };
 }
 
+test('daemon logs prints the journal of its unit, else its log file, and says where neither is', async () => {
+  await using up = await referenceUpstream();
+  using adas = adasHome(up);
+  const { home } = adas;
+  const logs = ['daemon', 'logs', 'acme-ada'];
+  const bare = { env: { ...home.env, PATH: '/nowhere' } };
+  const none = await runCli(logs, bare);
+  assert.deepEqual([none.code, none.stdout], [1, '']);
+  const { log, runtime } = home.places('ada');
+  assert.equal(none.stderr, `hivebar daemon: acme-ada has logged nothing here: there is no ${log}\n`);
+  mkdirSync(runtime, { recursive: true, mode: 0o700 });
+  const record = (msg: string): string =>
+    JSON.stringify({ ts: '2026-11-30T12:00:00.000Z', level: 'warn', event: 'error', msg });
+  writeFileSync(log, `${record('from the file')}\n`, { mode: 0o600 });
+  assert.match((await runCli(logs, bare)).stdout, /^2026-\S+ \S+ {2}warn {3}from the file\n$/);
+  assert.equal((await runCli([...logs, '--json'], bare)).stdout, `${record('from the file')}\n`);
+  const journal = userSystemd(home.dir, 'never', record('from the journal'));
+  const { stdout } = await runCli(logs, { env: { ...home.env, ...journal.env } });
+  assert.match(stdout, /^2026-\S+ \S+ {2}warn {3}from the journal\n$/);
+});
+
 describe('persona daemon check 15: the log of a daemon', { skip: process.platform === 'win32' }, () => {
   test('persona daemon check 15: under the journal, lines with priorities on its stream; no content, token or sender', async () => {
     await using up = await referenceUpstream();
@@ -138,6 +160,8 @@ describe('persona daemon check 15: the log of a daemon', { skip: process.platfor
       [],
     );
     assert.equal(statSync(daemon.places.log).mode & 0o777, 0o600);
+    const shown = await runCli(['daemon', 'logs', 'acme-ada', '-n', '2'], { env: home.env });
+    assert.match(shown.stdout, /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}info {3}\S.*\n){2}$/);
   });
 
   test('persona daemon check 15: a log that takes nothing stops nobody: the daemon rings, and ends when it is asked', async () => {

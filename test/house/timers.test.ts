@@ -27,6 +27,7 @@ const EXCEPTIONS: readonly { readonly why: string; readonly timers: readonly str
       'app/cli/daemon/install.ts waitForAnswer sleeps in a loop',
       'app/cli/daemon/simple-requests.ts waitForEnd sleeps in a loop',
       'app/cli/nonblocking-io.node.ts write sleeps in a loop',
+      'app/cli/running-tray.node.ts waitUntil sleeps in a loop',
       'app/follow/fifo.node.ts put sleeps in a loop',
       'app/service/daemon-service.ts ask sleeps in a loop',
       'app/service/daemon-service.ts isGoneWithin sleeps in a loop',

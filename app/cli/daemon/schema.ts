@@ -1,4 +1,5 @@
 import { type CommandSchema, type ParsedValues, parseCommandLine } from '../../../core/command/index.ts';
+import { LOG_FLAGS } from '../log-flags.ts';
 
 const TENANT = { type: 'string', value: 'T', help: 'the tenant, which is the first part of its name' } as const;
 const IDENTITY = { type: 'string', value: 'I', help: 'the identity, which is the second part of its name' } as const;
@@ -134,6 +135,11 @@ export const DAEMON_SCHEMA = {
     archive: { help: 'end it and remove its unit; configuration and tokens stay', ...SEVERAL },
     destroy: { help: 'end it, and remove its unit, configuration, tokens and run files', ...SEVERAL },
     status: { help: 'show the state that the daemon reports', ...ONE },
+    logs: {
+      help: 'print what it logged; it need not run',
+      positionals: ONE.positionals,
+      flags: { tenant: TENANT, identity: IDENTITY, ...LOG_FLAGS },
+    },
     notify: { help: 'ring one doorbell at the next turn boundary, if something waits', ...ONE },
     resume: { help: 'bind its surface again; never rings', ...ONE },
     shutdown: {
