@@ -116,9 +116,11 @@ test('E6 without a persona, open is the page; with one, its session; the answer 
 test('one message is marked as unread or deleted, and the answer says whether there was one', async () => {
   const { asked, run } = rig();
   assert.deepEqual(await run('unread', { persona: 'ada', id: 7 }), { persona: 'ada', marked: 1 });
+  await run('unread', { persona: 'ada', ids: [7, 8] });
   assert.deepEqual(await run('delete', { persona: 'ada', id: 7 }), { persona: 'ada', deleted: 1 });
   assert.deepEqual(asked, [
-    ['markUnread', 'ada', 7],
+    ['markUnread', 'ada', [7]],
+    ['markUnread', 'ada', [7, 8]],
     ['deleteMessage', 'ada', 7],
   ]);
   for (const name of ['unread', 'delete'])

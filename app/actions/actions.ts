@@ -195,9 +195,20 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
     defineAction({
       name: 'unread',
       title: 'Mark as unread',
-      params: MESSAGE_PARAMS,
+      params: {
+        ...closed,
+        properties: {
+          persona: PERSONA,
+          id: MESSAGE,
+          ids: { type: 'array', items: MESSAGE, minItems: 1, maxItems: 1000 },
+        },
+        required: ['persona'],
+      },
       asks: 'token',
-      run: async ({ persona, id }) => ({ persona, marked: controls.markUnread(requirePersona(persona), id) }),
+      run: async ({ persona, id, ids = id === undefined ? [] : [id] }) => {
+        if (ids.length === 0) throw createUsageFault('give id or ids');
+        return { persona, marked: controls.markUnread(requirePersona(persona), ids) };
+      },
     }),
     defineAction({
       name: 'delete',
@@ -389,10 +400,10 @@ export interface TrayControls {
   /** Marks messages as read and returns how many. @throws Fault `usage` where the source cannot. */
   markRead(persona: PersonaId, which: MarkReadSelection): number;
   /**
-   * Marks one message as unread, so that its agent gets it again. Returns how many changed. @throws Fault `usage` where the inbox is
+   * Marks messages as unread, so that their agent gets them again. Returns how many changed. @throws Fault `usage` where the inbox is
    * not in the local hive
    */
-  markUnread(persona: PersonaId, id: number): number;
+  markUnread(persona: PersonaId, ids: readonly number[]): number;
   /** Deletes one message from this inbox. Returns how many there were. @throws Fault `usage` as `markUnread` does */
   deleteMessage(persona: PersonaId, id: number): number;
   /** Sends what a person typed, as that person. @throws Fault when it cannot be sent, or was not */

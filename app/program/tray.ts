@@ -156,7 +156,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
     machine,
   );
   const login = createOwnLoginStart(hideSecrets(outer));
-  const mailbox = createLocalMailbox({ local, toPersonaId: createLocalIdLookup(ownHive) });
+  const mailbox = createLocalMailbox({ local, toName: (persona) => findLocalName(persona, ownHive) });
   let surfaces: Surfaces | null = null;
   const controls = createTrayControls({
     ...{ board, clock, log, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged, mailbox },
@@ -202,6 +202,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
     ...{ board, hive: local, decisions: decisions.api, actions, events: outbox, history, clock, log },
     ...{ permissions, items: createItemsApi({ db, local, dirs }, machine) },
     ...{ signals: upstream, keys: upstream.keys, projects: sources.projects, sourceMetrics: sources.metrics },
+    listStored: mailbox.listStored,
     findMarks: (persona, id) => {
       const name = findLocalName(persona, ownHive);
       return name === null ? null : local.findMarks(name, id);

@@ -1,8 +1,8 @@
-import type { LocalHive } from '../../core/inbox/index.ts';
-import { LOCAL_PREFIX, type PersonaId } from '../../core/model/index.ts';
+import { formatReplyKey, type LocalHive } from '../../core/inbox/index.ts';
+import { Fault, LOCAL_PREFIX, type PersonaId } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { listReservedIds, type SourceSettings } from '../../core/sources/derived.ts';
-import { createKijitoSource, type HiveClient, toKijitoPersona } from '../../core/sources/index.ts';
+import { createKijitoSource, type HiveClient, type Source, toKijitoPersona } from '../../core/sources/index.ts';
 import type { WatchedHive } from '../../core/sources/module.ts';
 
 const LOCAL = 'local';
@@ -39,7 +39,7 @@ export function openLocal(local: LocalHive, settings: SourceSettings, clock: Clo
     [Symbol.asyncDispose]: async () => {},
   };
   return {
-    source: createKijitoSource({ id: LOCAL, client, clock, members }),
+    source: { ...createKijitoSource({ id: LOCAL, client, clock, members }), reply: createReply(local, clock) },
     address: 'this machine',
     identity: (persona) => [LOCAL, persona.address],
     named: (address) => toKijitoPersona(address, members),
@@ -47,6 +47,35 @@ export function openLocal(local: LocalHive, settings: SourceSettings, clock: Clo
     kind: 'embedded',
     deliversBacklog: true,
   };
+}
+
+/** The name of the person who uses Hivebar, as the sender of a message. */
+const OPERATOR = 'operator';
+
+/**
+ * Creates what stores a reply as a message of Hivebar itself, so that no agent can write one. An answer to a message goes to its
+ * sender, as in a mail program; anything else to the persona.
+ */
+function createReply(local: LocalHive, clock: Clock): NonNullable<Source['reply']> {
+  let count = 0;
+  return async ({ address }, { text, message }) => {
+    const answers = message === null ? null : Number(message);
+    const persona = answers === null ? address : findSender(local, address, answers);
+    count += 1;
+    const key = formatReplyKey(answers, `${clock.now()}-${count}`);
+    const item = { persona, key, type: 'mail', source: OPERATOR, content: text, priority: 2 } as const;
+    local.items.pushOwn({ ...item, session: null, created: clock.now(), expires: null });
+    return { is: 'stored', says: `stored, not delivered: ${persona} gets it when it next reads its inbox` };
+  };
+}
+
+/** @throws Fault `usage` when there is no such message, or nobody reads what its sender is sent */
+function findSender(local: LocalHive, address: string, id: number): string {
+  const scope = { is: 'machine', key: 'action' } as const;
+  const from = Number.isSafeInteger(id) ? local.show(address, id)?.from : undefined;
+  if (from === undefined) throw new Fault('usage', `${address} has no message ${id}: reload the list`, scope);
+  if (local.personas().some(({ name }) => name === from)) return from;
+  throw new Fault('usage', `${JSON.stringify(from)} has no inbox here: write to ${address} instead`, scope);
 }
 
 /** Creates the function that returns the id on the board of a persona of the local hive. */

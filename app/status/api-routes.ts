@@ -72,12 +72,12 @@ export function registerApiRoutes(
   });
 }
 
-interface PersonaRoute {
+export interface PersonaRoute {
   Params: { id: string };
 }
 
 /** @throws Refusal 404 */
-function requirePersona({ wire }: CurrentStatus, id: string) {
+export function requirePersona({ wire }: CurrentStatus, id: string) {
   const persona = wire.personas.find((entry) => entry.id === id);
   if (persona !== undefined) return persona;
   const name = JSON.stringify(id.slice(0, 200));

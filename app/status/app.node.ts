@@ -34,6 +34,7 @@ import { followLoops, type Loops, registerHealthRoutes } from './health-routes.t
 import { registerHistoryRoutes } from './history-routes.ts';
 import { registerItemRoutes } from './item-routes.ts';
 import { registerMcpRoute } from './mcp-route.ts';
+import { registerMessageRoute } from './message-routes.ts';
 import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
 import { registerNewestRoute } from './newest.ts';
 import { registerProjectRoutes } from './project-routes.ts';
@@ -203,6 +204,7 @@ export async function createApp(
   const full = (): string | null => board.snapshot().causes.find(({ key }) => key === 'disk')?.message ?? null;
   registerHealthRoutes(app, { identity: { name: 'hivebar', version, ...options.instance }, loops, full, maySee });
   registerApiRoutes(app, current, pages, createHoldSignal);
+  registerMessageRoute(app, { current, clock, events: options.events, listStored: options.listStored });
   registerNewestRoute(app, { board, clock, findMarks: options.findMarks });
   const unread = watchUnread(clock);
   registerStreamRoute(app, stream, unread);

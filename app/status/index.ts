@@ -4,6 +4,7 @@ export { loadPage } from './assets.node.ts';
 export type { DecisionsApi } from './decision-routes.ts';
 export type { ItemsApi } from './item-routes.ts';
 export type { McpAnswer, McpHttp } from './mcp-route.ts';
+export type { StoredMail } from './message-routes.ts';
 export type { ProjectsApi } from './project-routes.ts';
 export type { PermissionRequest } from './queries.ts';
 export { type StatusServer, startStatusServer } from './server.node.ts';

@@ -11,6 +11,7 @@ import {
   DECISIONS_QUERY,
   DRAIN_BODY,
   EVENTS_QUERY,
+  MESSAGES_QUERY,
   PENDING_QUERY,
   PERMISSION_BODY,
   REVOKE_BODY,
@@ -18,7 +19,7 @@ import {
   STREAM_QUERY,
   TOKEN_BODY,
 } from './queries.ts';
-import { CauseWire, DecisionWire, HiveWire, PersonaWire, StatusWire } from './wire.ts';
+import { CauseWire, DecisionWire, HiveWire, MessagesWire, PersonaWire, StatusWire } from './wire.ts';
 import { ProjectsWire, ProjectWire } from './wire-projects.ts';
 
 interface ObjectSchema {
@@ -172,6 +173,16 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'events',
     token: 'always',
     answer: json(answers.NewestAnswer),
+  },
+  'GET /api/v1/personas/:id/messages': {
+    id: 'messages',
+    summary: 'Messages of one persona with their text, newest first; marks nothing as read',
+    tag: 'events',
+    token: 'always',
+    path: PERSONA,
+    query: MESSAGES_QUERY,
+    answer: json(MessagesWire),
+    refusals: { 400: BAD_QUERY, 404: NO_PERSONA },
   },
   'GET /api/v1/events': {
     id: 'events',

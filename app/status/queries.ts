@@ -51,6 +51,26 @@ export const STREAM_QUERY = {
   additionalProperties: false,
 } as const;
 
+/** The query of `GET /api/v1/personas/ID/messages`. */
+export const MESSAGES_QUERY = {
+  type: 'object',
+  properties: {
+    before: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The `before` of the answer with newer messages. Omitted: the newest.',
+    },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+      description: 'An answer has about 512 KiB of text, so it may have fewer. With 1 the text is whole.',
+    },
+  },
+  additionalProperties: false,
+} as const;
+
 /** The query of `GET /api/v1/decisions`. */
 export const DECISIONS_QUERY = {
   type: 'object',

@@ -7,6 +7,7 @@ import type { ActionTable, HiveApi, PermissionsApi } from './api-routes.ts';
 import type { DecisionsApi } from './decision-routes.ts';
 import type { ItemsApi } from './item-routes.ts';
 import type { McpHttp } from './mcp-route.ts';
+import type { MessagesOptions } from './message-routes.ts';
 import type { Metric } from './metrics.ts';
 import type { FindMessageMarks } from './newest.ts';
 import type { ProjectsApi } from './project-routes.ts';
@@ -26,6 +27,7 @@ export interface StatusOptions {
   readonly mcp: (() => Promise<McpHttp>) | null;
   readonly events: EventLog;
   readonly findMarks: FindMessageMarks;
+  readonly listStored: MessagesOptions['listStored'];
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;
   /** Metrics that sources add, absent when there are none. */

@@ -349,6 +349,7 @@ function still(full = false) {
     newest: () => rows.at(-1) ?? null,
     after: (_, seq, limit) => rows.filter((row) => row.seq > seq).slice(0, limit),
     listNewest: () => [],
+    mailBefore: () => [],
     since: () => ({ is: 'unknown-id' }),
     onDelivered: (listener) => {
       tell = listener;

@@ -7,7 +7,7 @@ import { redactLine, toPersonaWire, toWire } from './to-wire.ts';
 import type { PersonaWire, StatusWire } from './wire.ts';
 
 /** The part of the outbox that a follower needs. */
-export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'listNewest' | 'newest' | 'onDelivered'>;
+export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'listNewest' | 'mailBefore' | 'newest' | 'onDelivered'>;
 
 /** The far end of one connection. */
 interface StreamOutlet {

@@ -297,6 +297,61 @@ export const MessageWire = Type.Object(
 
 export type MessageWire = Static<typeof MessageWire>;
 
+/** What a person sent through Hivebar in answer to a message. */
+const SentReplyWire = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the reply in the inbox that it was sent to.' }),
+    to: Type.String({ description: 'Name of the persona that it was sent to.' }),
+    text: Type.String(),
+    at: DecisionTime,
+  },
+  { additionalProperties: false },
+);
+
+/** A message with its text, as `GET /api/v1/personas/ID/messages` lists it. */
+export const MailWire = Type.Object(
+  {
+    ...MessageWire.properties,
+    text: Type.String({
+      description: 'Untrusted text: at most 20,000 characters, with `limit=1` all of it. Empty where it is not kept.',
+    }),
+    truncated: Type.Boolean({ description: 'Whether `text` lacks something.' }),
+    url: orNull(
+      Type.String({ description: 'The link that the source gave. Untrusted; the action `open-item` opens it.' }),
+    ),
+    replyTo: orNull(
+      Type.String({
+        description: 'What the action `reply` takes as `message` to answer it. Null: it cannot be answered.',
+      }),
+    ),
+    conversation: orNull(
+      Type.String({ description: 'What its source calls the thread. Untrusted text. Null for none.' }),
+    ),
+    replies: Type.Array(SentReplyWire, { description: 'What a person replied through Hivebar, oldest first.' }),
+    own: Type.Boolean({
+      description: 'Hivebar itself says this, such as what a person wrote with the action `reply`.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export const MessagesWire = Type.Object(
+  {
+    messages: Type.Array(MailWire, { description: 'Newest first.' }),
+    before: orNull(
+      Type.Integer({ description: 'The `before` of the next older page. Null: there are no older ones.' }),
+    ),
+    from: Type.Union([Type.Literal('store'), Type.Literal('events')], {
+      description:
+        'store: the local hive, with every message it keeps. events: what was delivered to the agent and is still kept.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+export type MailWire = Static<typeof MailWire>;
+export type MessagesWire = Static<typeof MessagesWire>;
+
 /** A permission prompt as `GET /api/v1/permissions` returns it. The page uses the same type. */
 export const PermissionWire = Type.Object(
   {

@@ -31,7 +31,7 @@ export {
   openLocalHive,
   type SendResult,
 } from './local-hive.ts';
-export type { Mailbox, MailboxMessage } from './mailbox.ts';
+export { formatReplyKey, type Mailbox, type MailboxMessage } from './mailbox.ts';
 export { MAX_CONTENT, MAX_KEY, MAX_NAME, type NewMessage, parseName, parseNewMessage } from './new-item.ts';
 export { findAddressee, PUSH_FIELDS, parsePush, toItemJson, toPushedJson } from './push.ts';
 export {

@@ -110,7 +110,7 @@ test('all messages can be looked through, newest first, and looking marks nothin
   );
   assert.deepEqual(all[0], {
     ...{ id: 120, from: 'zoe', to: 'ada', content: 'message 120', created: formatIso(1_750_000_000_000) },
-    ...{ type: 'mail', priority: 2, urgent: false, read: false },
+    ...{ type: 'mail', priority: 2, urgent: false, read: false, answers: null, replies: [] },
   });
   assert.deepEqual(count(hive, 'ada'), [exactly(120), exactly(1)]);
 });

@@ -2,7 +2,7 @@ import { formatIso, isSameName } from '../model/index.ts';
 import type { Clock } from '../ports/index.ts';
 import { clearStamps, type Database, ringWaiters, runTransaction, toPendingDir, toWaitersDir } from '../state/index.ts';
 import { DAMAGED_FROM, formatDamaged } from './continuity.ts';
-import type { ItemType, Priority } from './item.ts';
+import { type ItemType, OWN_KEYS, type Priority } from './item.ts';
 import type { StoredRow } from './item-statements.ts';
 import type { InboxRow } from './query.ts';
 
@@ -12,7 +12,29 @@ export interface MailboxMessage extends InboxRow {
   readonly type: ItemType;
   readonly priority: Priority;
   readonly urgent: boolean;
+  /** The id of the message that this one answers, for what a person wrote through Hivebar; null: none, or not known. */
+  readonly answers: number | null;
+  /** What a person wrote through Hivebar in answer to this message, oldest first. It lies in the inbox of whoever it was sent to. */
+  readonly replies: readonly SentReply[];
 }
+
+export interface SentReply {
+  readonly id: number;
+  readonly to: string;
+  readonly content: string;
+  readonly created: string;
+}
+
+/**
+ * The part after `OWN_KEYS` of the key of what a person writes through Hivebar. It says which message is answered.
+ * @param unique differs for each reply
+ */
+export function formatReplyKey(answers: number | null, unique: string): string {
+  return `${REPLY}${answers ?? ''}:${unique}`;
+}
+
+const REPLY = 'reply:';
+const REPLY_KEY = new RegExp(`^${OWN_KEYS}${REPLY}(\\d+):`);
 
 /** What a person does with the mail of a persona: looks through all of it, marks it as unread, and deletes it. */
 export interface Mailbox {
@@ -31,6 +53,7 @@ export interface Mailbox {
 }
 
 interface MailboxRow extends StoredRow {
+  readonly dedup_key: string;
   readonly type: ItemType;
   readonly priority: Priority;
 }
@@ -41,13 +64,16 @@ const BATCH = 50;
 /** Expects that the tables exist. @param isWhole whether a message matches its checksum */
 export function openMailbox(db: Database, clock: Clock, isWhole: (id: number) => boolean): Mailbox {
   const columns = (state: string): string =>
-    `i.seq AS id, i.from_, i.content, i.urgent, i.created, ${state}.read_at, i.origin, i.type, i.priority`;
+    `i.seq AS id, i.from_, i.content, i.urgent, i.created, ${state}.read_at, i.origin, i.type, i.priority, i.dedup_key`;
   const own = `SELECT ${columns('i')} FROM inbox AS i WHERE i.persona = ?1`;
   const toAll = `SELECT ${columns('a')} FROM broadcast_acks AS a CROSS JOIN inbox AS i ON i.seq = a.seq WHERE a.persona = ?1`;
   const older = db.prepare<MailboxRow>(
     `${own} AND i.seq < ?2 UNION ALL ${toAll} AND a.seq < ?2 ORDER BY id DESC LIMIT ${BATCH}`,
   );
   const byId = db.prepare<MailboxRow>(`${own} AND i.seq = ?2 UNION ALL ${toAll} AND a.seq = ?2`);
+  const replies = db.prepare<{ id: number; persona: string; content: string; created: number }>(`
+    SELECT seq AS id, persona, content, created FROM inbox INDEXED BY inbox_own_words
+    WHERE origin IS NOT NULL AND dedup_key > ?1 || ':' AND dedup_key < ?1 || ';' ORDER BY seq`);
   const where = 'WHERE persona = ?1 AND seq = ?2';
   const reopen = (table: string) =>
     db.prepare(`UPDATE ${table} SET read_at = NULL, delivered_at = NULL, lease = NULL, leased_until = NULL
@@ -65,9 +91,17 @@ export function openMailbox(db: Database, clock: Clock, isWhole: (id: number) =>
   function toMessage(row: MailboxRow, persona: string): MailboxMessage {
     const { id, from_: from, content, origin, type, priority } = row;
     const about = { id, to: persona, created: formatIso(row.created), read: row.read_at !== null };
-    const marks = { type, priority, urgent: row.urgent === 1 };
+    const answers = origin === null ? null : Number(REPLY_KEY.exec(row.dedup_key)?.[1] ?? 0) || null;
+    const marks = { type, priority, urgent: row.urgent === 1, answers, replies: listReplies(id) };
     if (!isWhole(id)) return { ...about, ...marks, from: DAMAGED_FROM, content: formatDamaged(id) };
     return { ...about, ...marks, from, content, ...(origin === null ? {} : { origin }) };
+  }
+
+  function listReplies(id: number): readonly SentReply[] {
+    return replies.all(`${OWN_KEYS}${REPLY}${id}`).map((row) => {
+      const content = isWhole(row.id) ? row.content : formatDamaged(row.id);
+      return { id: row.id, to: row.persona, content, created: formatIso(row.created) };
+    });
   }
 
   function reopenOne(persona: string, id: number, now: number): number {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Devices, openDevices } from '../../app/host/devices.ts';
 import { createItemsApi } from '../../app/local/items-api.ts';
+import { createLocalMailbox } from '../../app/local/mailbox-api.ts';
 import { createPermissions, type Permissions } from '../../app/local/permissions.ts';
 import {
   type ActionTable,
@@ -134,6 +135,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     events: outbox,
     history,
     findMarks: hive.findMarks,
+    listStored: createLocalMailbox({ local: hive, toName: (persona) => persona }).listStored,
     page: loadPage(),
     token: TOKEN,
     devices,

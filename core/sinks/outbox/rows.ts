@@ -30,6 +30,8 @@ export interface OutboxReader {
   lastEventId(persona: PersonaId): string | null;
   /** Returns the newest `limit` events of mail, oldest first. */
   lastMail(persona: PersonaId, limit: number): readonly Event[];
+  /** Returns the newest `limit` events of mail before this `seq` (null: the newest of all), newest first. */
+  mailBefore(persona: PersonaId, seq: number | null, limit: number): readonly OutboxRow[];
   /** Returns the newest `limit` events, oldest first. `persona` null: of all personas. */
   listNewest(persona: PersonaId | null, limit: number): readonly OutboxRow[];
   /** Returns the last event of all personas, where a follower begins that wants only future events. */
@@ -50,8 +52,8 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
   const last = db.prepare<{ eventId: string }>(
     'SELECT event_id AS eventId FROM outbox WHERE persona = ? ORDER BY seq DESC LIMIT 1',
   );
-  const lastMail = db.prepare<SummedRow>(
-    `SELECT ${columns} FROM outbox WHERE persona = ? AND is_mail = 1 ORDER BY seq DESC LIMIT ?`,
+  const selectMail = db.prepare<SummedRow>(
+    `SELECT ${columns} FROM outbox WHERE persona = ? AND is_mail = 1 AND seq < ? ORDER BY seq DESC LIMIT ?`,
   );
   const selectNewestOfAll = db.prepare<SummedRow>(`SELECT ${columns} FROM outbox ORDER BY seq DESC LIMIT ?`);
   const selectNewestOfOne = db.prepare<SummedRow>(
@@ -84,10 +86,14 @@ export function openOutboxReader(db: Database, fill: () => void = () => {}): Out
     },
     lastMail(persona, limit) {
       fill();
-      return lastMail
-        .all(persona, limit)
+      return selectMail
+        .all(persona, Number.MAX_SAFE_INTEGER, limit)
         .flatMap((row) => (isWholeRow(row) ? (parseEventLine(row.line) ?? []) : []))
         .reverse();
+    },
+    mailBefore(persona, seq, limit) {
+      fill();
+      return selectMail.all(persona, seq ?? Number.MAX_SAFE_INTEGER, limit).map(toRow);
     },
     listNewest(persona, limit) {
       fill();
