@@ -1,10 +1,12 @@
 import { displayName, formatDuration } from '../../core/format/index.ts';
 import { describeState, formatPendingCount, PRIORITIES, type Slots, toCard } from '../../ui-static/present.ts';
 import type { StatusWire } from '../status/index.ts';
-import { formatPersonaName, parseTime, type StatusPersona } from './status-table.ts';
+import { formatMessageAge, formatPreview, type NewestMessages } from './newest.ts';
+import { formatPersonaName } from './persona-text.ts';
+import { parseTime, type StatusPersona } from './status-json.ts';
 
 /** Formats everything about one persona for a terminal, in the words of its page. */
-export function formatPersona(persona: StatusPersona, status: StatusWire): string {
+export function formatPersona(persona: StatusPersona, status: StatusWire, newest: NewestMessages): string {
   const now = parseTime(status.generatedAt);
   const age = (time: string): string => formatDuration(now - parseTime(time));
   const decisions = status.decisions.filter((decision) => decision.persona === persona.id);
@@ -26,6 +28,7 @@ export function formatPersona(persona: StatusPersona, status: StatusWire): strin
         ['Permission', `${number}, asked ${age(created)} ago: hivebar permission allow ${number}`] as const,
     ),
     ['Gates', joinParts([slots.held, slots.warned])],
+    ['Newest', formatMessage(newest[persona.id], status.generatedAt)],
     ['Mail', slots.mail],
     ['Inbox', slots.fresh],
     ['Notices', joinParts([slots.muted, slots.hidden])],
@@ -36,6 +39,13 @@ export function formatPersona(persona: StatusPersona, status: StatusWire): strin
   const width = Math.max(...shown.map(([title]) => title.length));
   const lines = shown.map(([title, text]) => `${title.padEnd(width)}  ${text}`);
   return `${[formatPersonaName(persona), '', ...lines].join('\n')}\n`;
+}
+
+/** Formats `bo: main is red, 4 min ago`. */
+function formatMessage(message: NewestMessages[string] | undefined, now: string): string | null {
+  if (message === undefined) return null;
+  const age = formatMessageAge(message, now);
+  return `${formatPreview(message)}${age === '' ? '' : `, ${age} ago`}`;
 }
 
 function joinParts(parts: readonly (string | null | undefined)[]): string {

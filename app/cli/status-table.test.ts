@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPersona, createStatus } from '../../test/kit/status-sample.ts';
-import type { StatusWire } from '../status/index.ts';
-import { formatStatusTable, listPersonas } from './status-table.ts';
+import type { MessageWire, StatusWire } from '../status/index.ts';
+import { listPersonas } from './status-json.ts';
+import { formatStatusTable } from './status-table.ts';
+import { measureWidth } from './terminal-text.ts';
 
 test('a person reads the sum, then a row a persona: exact, at least, unknown, old and never seen', () => {
   const text = formatStatusTable(
@@ -37,10 +39,10 @@ test('a person reads the sum, then a row a persona: exact, at least, unknown, ol
     [
       '15+ unread, 1 up, 1 down',
       '',
-      'STATE    UNREAD  SEEN        PERSONA',
-      'DOWN        12+  4 min, old  Bo\\u001b[2J (bo): refused: look',
-      'UP            3  1 s         ada',
-      'PENDING       ?  never       cy',
+      'STATE    UNREAD  PERSONA',
+      'DOWN        12+  Bo\\u001b[2J (bo): refused: look, checked 4 min ago, overdue',
+      'UP            3  ada',
+      'PENDING       ?  cy',
       '',
     ].join('\n'),
   );
@@ -57,7 +59,8 @@ test('what waits for a person to decide is in the summary, with the command that
     ...createStatus([createPersona({})], 3),
     decisions: [{ id: 4, persona: 'ada', ...rest }],
   });
-  assert.match(text, /^3\+ unread, 1 up, 1 down, 1 question for you \(hivebar decision list\)\n/);
+  assert.match(text, /^1 question for you \(hivebar decision list\), 3\+ unread, 1 up, 1 down\n/);
+  assert.match(text, / ada: 1 question for you\n$/);
 });
 
 test('who is hidden is counted and not shown', () => {
@@ -77,7 +80,7 @@ test('one that is up and whose reader gets nothing done is a state of its own, w
     formatStatusTable(createStatus([createPersona(over)], 3)).split('\n')[3] ?? '';
   assert.equal(
     row({ agent: 'stalled', agentReason: 'drain-stalled' }),
-    'STALLED       3  1 s   ada: nobody takes its mail (drain-stalled)',
+    'STALLED       3  ada: nobody takes its mail (drain-stalled)',
   );
   assert.match(
     row({ agent: 'stalled', agentReason: 'drain-stalled', state: 'DOWN', reason: 'gone' }),
@@ -147,7 +150,7 @@ test('questions in mail are counted in the summary, said in their row, and come 
       3,
     ),
   );
-  assert.match(table, /, 2 questions for you in mail\n/);
+  assert.match(table, /^2 questions for you in mail, 1 agent waits for you, 3\+ unread/);
   assert.match(table, /bo: 2 questions for you\n.*cy: waits for you.*\n.* ada\n/);
 });
 
@@ -172,7 +175,48 @@ test('who needs you most comes first; other orders and only the unread ones can 
   assert.equal(list('need', true), 'cy ed bo');
   assert.equal(list('newest', false), 'ada bo cy di ed');
   assert.equal(list('name', true), 'bo cy ed');
-  assert.match(formatStatusTable(sample), /\n\w+ +1 .* {2}cy: 1 urgent\n/);
+  assert.match(formatStatusTable(sample), /\nUP +1 {2}cy: 1 urgent\n/);
+});
+
+const message = (persona: string, over: Partial<MessageWire> = {}): MessageWire => ({
+  ...{
+    id: 1,
+    persona,
+    from: 'bo',
+    to: persona,
+    subject: '',
+    text: 'Die Prüfung ist rot',
+    at: '2026-06-20T09:55:00.000000+00:00',
+  },
+  ...{ urgent: false, priority: null, unread: true, thread: null, link: false, question: false, ...over },
+});
+
+test('given a terminal with room, each row ends with the newest message, cut at the last column', () => {
+  const sample = createStatus(
+    [
+      createPersona({ unread: 9 }),
+      createPersona({ id: 'b', label: '日本', unread: 8 }),
+      createPersona({ id: 'c', label: 'c', reason: 'held: the file of its events is on a disk that is full' }),
+      createPersona({ id: 'd', label: 'd' }),
+    ],
+    3,
+  );
+  const newest = {
+    ada: message('ada'),
+    b: message('b', { from: 'cy\u001b[2J', subject: '日本語のとても長い件名'.repeat(3), text: 'no', at: null }),
+    c: message('c'),
+  };
+  const list = (columns: number) =>
+    formatStatusTable(sample, undefined, { newest, columns }).trimEnd().split('\n').slice(2);
+  assert.deepEqual(list(80), [
+    'STATE  UNREAD  PERSONA   AGE     NEWEST MESSAGE',
+    'UP          9  ada       5 min   bo: Die Prüfung ist rot',
+    'UP          3  c: held: the file of its events is on a disk that is full',
+    'UP          3  d',
+    'UP          8  日本 (b)          cy\\u001b[2J: 日本語のとても長い件名日本語のと…',
+  ]);
+  for (const line of list(80)) assert.ok(measureWidth(line) <= 80, line);
+  assert.ok(!list(50).join().includes('Prüfung'), 'where a message has no room it is left out');
 });
 
 test('given nobody with unread mail, the table of unread ones says so', () => {

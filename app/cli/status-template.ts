@@ -1,6 +1,6 @@
 import { toUsageFault } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
-import type { StatusPersona } from './status-table.ts';
+import type { StatusPersona } from './status-json.ts';
 
 /**
  * Formats one line of text with a value for each `{{KEY}}`: a text as it is, all else as JSON.

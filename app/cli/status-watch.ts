@@ -1,6 +1,6 @@
 import type { Io } from '../../core/command/index.ts';
 import { createStopSignal, getTerminalSize } from './process.node.ts';
-import { parseStatus } from './status-table.ts';
+import { parseStatus } from './status-json.ts';
 import { cutToWidth } from './terminal-text.ts';
 import { streamTray } from './tray-stream.node.ts';
 

@@ -49,6 +49,9 @@ test('given a persona, everything about it is shown in the words of its page', a
       ...[{ id: 5, persona: 'bo', urgency: 'low', blocking: true, created: '2026-06-20T09:58:00.000000+00:00' }],
     ].map((decision) => ({ ...decision, expires: null })),
   };
+  tray.answers['/api/v1/newest'] = {
+    newest: { ada: { from: 'bo', subject: '', text: 'main is red', at: '2026-06-20T09:00:00.000000+00:00' } },
+  };
   const { code, out } = await status('ada');
   assert.equal(code, 0);
   assert.equal(
@@ -60,6 +63,7 @@ test('given a persona, everything about it is shown in the words of its page', a
       'Unread    3 (1 critical, 2 normal)',
       'Question  4, asked 2 min ago: hivebar decision show 4',
       'Gates     Blocked at Stop by tests',
+      'Newest    bo: main is red, 1 h ago',
       'Mail      Last mail 1 h ago',
       'Inbox     checked 1 s ago',
       'Source    local',

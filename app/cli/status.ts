@@ -1,8 +1,10 @@
 import { defineCommand, type Io, type ParsedValues, toUsageFault } from '../../core/command/index.ts';
 import { displayJson } from '../../core/format/index.ts';
 import { formatUnknownPersona, unwrapResponse } from './act.ts';
-import { isTerminal } from './process.node.ts';
-import { formatStatusTable, listPersonas, parseStatus, SORTS, type StatusPersona } from './status-table.ts';
+import { fetchNewest, type NewestMessages } from './newest.ts';
+import { getTerminalSize, isTerminal } from './process.node.ts';
+import { findPersona, listPersonas, parseStatus, SORTS } from './status-json.ts';
+import { formatStatusTable } from './status-table.ts';
 import { askTray } from './tray-request.node.ts';
 
 const SCHEMA = {
@@ -44,17 +46,29 @@ export const command = defineCommand(SCHEMA, async (flags, io) => {
   if (watch) {
     const isInPlace = !json && format === undefined && isTerminal();
     const { watchStatus } = await import('./status-watch.ts');
-    return await watchStatus(io, isInPlace, async (body) => await formatAnswer(body, flags, io));
+    return await watchStatus(io, isInPlace, async (body) => formatAnswer(body, flags, io, fetchMessages(flags, io)));
   }
+  const newest = fetchMessages(flags, io); // both are asked at once
   const body = unwrapResponse(await askTray({ method: 'GET', path: '/status.json', body: null }, io.env), io);
-  const text = body === null ? null : await formatAnswer(body, flags, io);
+  const text = body === null ? null : await formatAnswer(body, flags, io, newest);
   if (text === null) return 1;
   io.out(text);
   return 0;
 });
 
+/** Fetches the newest messages where they will be shown: for one persona, and in a table that a person looks at. */
+async function fetchMessages({ json, format, persona }: Flags, { env }: Io): Promise<NewestMessages> {
+  if (json || format !== undefined || (persona === undefined && !isTerminal())) return {};
+  return await fetchNewest(env);
+}
+
 /** Formats what the flags ask for. Null: there is no such persona, and the person was told. */
-async function formatAnswer(body: string, flags: Flags, io: Io): Promise<string | null> {
+async function formatAnswer(
+  body: string,
+  flags: Flags,
+  io: Io,
+  newest: Promise<NewestMessages>,
+): Promise<string | null> {
   const { persona: name, json, format } = flags;
   if (json && name === undefined) return `${displayJson(body.trimEnd())}\n`;
   const status = parseStatus(body);
@@ -74,10 +88,7 @@ async function formatAnswer(body: string, flags: Flags, io: Io): Promise<string 
     const personas = named === null ? listPersonas(status, flags) : [named];
     return personas.map((persona) => `${formatTemplate(format, persona)}\n`).join('');
   }
-  if (named === null) return formatStatusTable(status, flags);
-  return (await import('./status-persona.ts')).formatPersona(named, status);
-}
-
-function findPersona(personas: readonly StatusPersona[], name: string): StatusPersona | null {
-  return personas.find(({ id }) => id === name) ?? personas.find(({ label }) => label === name) ?? null;
+  if (named !== null) return (await import('./status-persona.ts')).formatPersona(named, status, await newest);
+  const size = isTerminal() ? getTerminalSize() : null;
+  return formatStatusTable(status, flags, size === null ? null : { newest: await newest, columns: size.columns });
 }

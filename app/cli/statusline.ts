@@ -1,8 +1,9 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { displayName } from '../../core/format/index.ts';
 import type { StatusWire } from '../status/index.ts';
+import { countQuestions, formatQuestions, formatUnread } from './persona-text.ts';
 import { isTypedInput } from './process.node.ts';
-import { countQuestions, formatQuestions, formatUnread, parseStatus, type StatusPersona } from './status-table.ts';
+import { parseStatus, type StatusPersona } from './status-json.ts';
 import { askTray } from './tray-request.node.ts';
 
 /** How long to wait for the tray process, in milliseconds. The agent program shows its old line meanwhile. */

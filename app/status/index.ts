@@ -13,4 +13,4 @@ export type { SignalsApi } from './signals-routes.ts';
 export type { Asset, PageAssets, StatusOptions } from './status-options.ts';
 export type { EventLog } from './stream.ts';
 export { toWire, type WireMeta } from './to-wire.ts';
-export type { CauseWire, HiveWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
+export type { CauseWire, HiveWire, MessageWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
