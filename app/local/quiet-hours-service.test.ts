@@ -15,8 +15,10 @@ function begin(hours: Hours | null, start = EVENING) {
   const clock = fakeClock(start);
   const db = stack.use(openDatabase(':memory:'));
   const facts: string[] = [];
+  const times: unknown[] = [];
   const put = (fact: Fact): void => {
     assert.ok(fact.is === 'quiet');
+    times.push(fact.hours);
     facts.push(
       `${fact.on ? 'on' : 'off'} ${fact.until.is === 'at' ? new Date(fact.until.at).toISOString().slice(11, 16) : ''}`.trimEnd(),
     );
@@ -29,7 +31,7 @@ function begin(hours: Hours | null, start = EVENING) {
     return { turn: service.turn, [Symbol.dispose]: () => stop.abort() };
   };
   const owned = stack.move();
-  return { clock, facts, open, preferences, [Symbol.dispose]: () => owned.dispose() };
+  return { clock, facts, times, open, preferences, [Symbol.dispose]: () => owned.dispose() };
 }
 
 test('hours in the settings are kept, and told at their beginning and end only', async () => {
@@ -37,6 +39,7 @@ test('hours in the settings are kept, and told at their beginning and end only',
   using _ = rig.open();
   await rig.clock.advance(24 * HOUR);
   assert.deepEqual(rig.facts, ['on', 'on 07:00', 'on']);
+  assert.deepEqual(rig.times.at(-1), { from: '22:00', to: '07:00' });
 });
 
 test('without hours in the settings none are kept until somebody switches them on: then the usual ones, also after a restart', async () => {

@@ -38,8 +38,9 @@ export function createQuietHoursService(options: QuietHoursServiceOptions): Quie
     const state = evaluateHours(now, hours ?? USUAL);
     changesAt = state.changesAt;
     const until = on && state.within ? ({ is: 'at', at: changesAt } as const) : ({ is: 'never' } as const);
+    const { from, to } = hours ?? USUAL;
     const text = JSON.stringify([on, until]);
-    if (text !== reported) board.put({ is: 'quiet', at: now, on, until });
+    if (text !== reported) board.put({ is: 'quiet', at: now, on, until, hours: { from, to } });
     reported = text;
   }
 

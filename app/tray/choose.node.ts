@@ -47,7 +47,7 @@ export async function openTray(needs: TrayNeeds): Promise<TrayDriver | null> {
   const { platform, arch } = process;
   const hasBus = platform !== 'darwin' && platform !== 'win32';
   if (choice === 'sni' || (choice === 'auto' && hasBus)) {
-    return bus.is === 'bus' ? openSniTray(bus, icons, events, log) : hide(`no session bus: ${bus.why}`);
+    return bus.is === 'bus' ? openSniTray(bus, icons, events, clock, log) : hide(`no session bus: ${bus.why}`);
   }
   if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return hide('no display');
   const hasRosetta = platform === 'darwin' && arch === 'arm64' && (await canRunIntelPrograms());
@@ -72,8 +72,8 @@ const DO_NOT_QUEUE = 4;
  * Opens the tray of Linux desktops: an icon and a menu as D-Bus objects, which a tray host reads and draws. They appear as soon
  * as there is a host, and again after each restart of the host or the bus.
  */
-export function openSniTray(bus: SessionBus, icons: TrayIcons, events: TrayEvents, log: Log): TrayDriver {
-  return new SniTray(bus, icons, events, log);
+export function openSniTray(bus: SessionBus, icons: TrayIcons, events: TrayEvents, clock: Clock, log: Log): TrayDriver {
+  return new SniTray(bus, icons, events, clock, log);
 }
 
 class SniTray implements TrayDriver {
@@ -88,7 +88,7 @@ class SniTray implements TrayDriver {
   #state = '';
   #watcher: string | null = null;
 
-  constructor(bus: SessionBus, icons: TrayIcons, events: TrayEvents, log: Log) {
+  constructor(bus: SessionBus, icons: TrayIcons, events: TrayEvents, clock: Clock, log: Log) {
     this.#bus = bus;
     this.#events = events;
     this.#log = log;
@@ -97,7 +97,8 @@ class SniTray implements TrayDriver {
       onAction,
       emit: (member, body) => item.emit(ITEM, member, body),
     });
-    this.#menu = new MenuObject(bus.variant, { onAction, emit: (member, body) => menu.emit(MENU, member, body) });
+    const emit = (member: string, body: readonly unknown[]): void => menu.emit(MENU, member, body);
+    this.#menu = this.#stack.use(new MenuObject(bus.variant, { onAction, emit }, clock));
     const item = this.#stack.use(bus.serve(ITEM_PATH, [this.#item.interface]));
     const menu = this.#stack.use(bus.serve(MENU_PATH, [this.#menu.interface]));
     if (bus.state.is === 'gone') this.#become('off (bus gone)');

@@ -89,6 +89,7 @@ test('the fullest menu of the model loses nothing: twenty rows, each under a hea
       totals: { unread: none, urgent: none, up: 30, down: 0, personas: 30 },
       paused: { is: 'forever' },
       quietHours: true,
+      quietTimes: null,
       quiet: { is: 'never' },
       autostart: true,
       tray: '',

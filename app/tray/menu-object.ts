@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/ports/index.ts';
 import type { BusInterface, Variant } from '../desktop/index.ts';
 import type { MenuAction, MenuCommand, MenuEntry } from './model.ts';
 
@@ -16,26 +17,71 @@ interface MenuEvents {
   emit(member: string, body: readonly unknown[]): void;
 }
 
+/**
+ * Hosts of GTK say when the menu opens and not when it closes. Rows stay where they are for this long after the last sign of a person.
+ */
+const OPEN_MS = 20_000;
+
 export const MENU = 'com.canonical.dbusmenu';
 
 /**
  * Our menu as a `com.canonical.dbusmenu` object. An entry has the same id as long as it is in the menu. Hosts get changed
- * properties and a changed layout as separate signals, so that an open menu changes in place.
+ * properties and a changed layout as separate signals, so that an open menu changes in place. Rows never move under the pointer: a
+ * menu with other rows is held back while a host shows the menu.
  */
 export class MenuObject {
   readonly #events: MenuEvents;
   readonly #variant: MenuVariantFactory;
+  readonly #clock: Clock;
   readonly #ids = new Map<string, number>();
   #lastId = 0;
   #revision = 1;
+  /** Runs while a host shows the menu, as far as the host says so. */
+  #open: Disposable | null = null;
+  #heldMenu: readonly MenuEntry[] | null = null;
+  #keys = '';
   #nodes = new Map<number, MenuNode>([[0, { id: 0, properties: {}, children: [], action: null }]]);
 
-  constructor(variant: MenuVariantFactory, events: MenuEvents) {
+  constructor(variant: MenuVariantFactory, events: MenuEvents, clock: Clock) {
+    this.#clock = clock;
     this.#variant = variant;
     this.#events = events;
   }
 
   show(menu: readonly MenuEntry[]): void {
+    const keys = JSON.stringify(listKeys(menu));
+    this.#heldMenu = this.#open !== null && keys !== this.#keys ? menu : null;
+    if (this.#heldMenu !== null) return;
+    this.#keys = keys;
+    this.#draw(menu);
+  }
+
+  /** Called when a host shows the menu or a part of it. */
+  #holdRows(): void {
+    this.#open?.[Symbol.dispose]();
+    this.#open = this.#clock.after(OPEN_MS, () => this.#releaseRows());
+  }
+
+  /** Called when the menu closed, or is about to open. Returns whether there were other rows to show. */
+  #releaseRows(): boolean {
+    this.#open?.[Symbol.dispose]();
+    this.#open = null;
+    const menu = this.#heldMenu;
+    if (menu !== null) this.show(menu);
+    return menu !== null;
+  }
+
+  #aboutToShow(ids: readonly number[]): number[] {
+    const updated = ids.includes(0) && this.#releaseRows() ? [0] : [];
+    this.#holdRows();
+    return updated;
+  }
+
+  [Symbol.dispose](): void {
+    this.#open?.[Symbol.dispose]();
+  }
+
+  #draw(menu: readonly MenuEntry[]): void {
     const before = this.#nodes;
     const nodes = new Map<number, MenuNode>();
     const children: number[] = [];
@@ -103,6 +149,8 @@ export class MenuObject {
   #event(id: unknown, event: unknown): void {
     const { action } = this.#node(id);
     if (event === 'clicked' && action !== null) this.#events.onAction(action);
+    if (event === 'opened') this.#holdRows();
+    if (event === 'clicked' || (event === 'closed' && id === 0)) this.#releaseRows();
   }
 
   readonly interface: BusInterface = {
@@ -160,13 +208,16 @@ export class MenuObject {
         out: 'b',
         run: ([id]) => {
           this.#node(id);
-          return [false]; // the layout is always current
+          return [this.#aboutToShow([Number(id)]).length > 0];
         },
       },
       AboutToShowGroup: {
         in: 'ai',
         out: 'aiai',
-        run: ([ids]) => [[], (ids as number[]).filter((id) => !this.#nodes.has(id))],
+        run: ([ids]) => {
+          const unknown = (ids as number[]).filter((id) => !this.#nodes.has(id));
+          return [this.#aboutToShow(ids as number[]), unknown];
+        },
       },
     },
     signals: { ItemsPropertiesUpdated: 'a(ia{sv})a(ias)', LayoutUpdated: 'ui', ItemActivationRequested: 'iu' },
@@ -177,6 +228,11 @@ export class MenuObject {
       IconThemePath: { signature: 'as', get: () => [] },
     },
   };
+}
+
+/** The rows of a menu and their places, without what they say. */
+function listKeys(menu: readonly MenuEntry[]): readonly unknown[] {
+  return menu.map((entry) => (entry.is === 'submenu' ? [entry.key, listKeys(entry.entries)] : entry.key));
 }
 
 function toProperties(entry: MenuEntry): MenuProperties {

@@ -83,7 +83,7 @@ describe('the menu', () => {
       '  For 1 hour',
       '  Until tomorrow',
       '  Until resumed',
-      '[ ] Quiet hours',
+      '[ ] Quiet hours 22:00 to 07:00',
       '---',
       'Quit',
     ]);
@@ -427,15 +427,16 @@ describe('the house', () => {
     assert.deepEqual(entry({ paused: { is: 'at', at: NOW } }, 'pause'), entry({}, 'pause'));
   });
 
-  test('quiet hours are a check box, also in the daytime, with their end while they last', () => {
+  test('quiet hours are a check box with their times, and with their end while they last', () => {
     const shown = (parts: Partial<Snapshot>) => {
       const e = entry(parts, 'quiet-hours');
       return e?.is === 'check' && [e.label, e.checked, e.action.params.on];
     };
-    assert.deepEqual(shown({}), ['Quiet hours', false, true]);
-    assert.deepEqual(shown({ quietHours: true }), ['Quiet hours', true, false]);
+    assert.deepEqual(shown({}), ['Quiet hours 22:00 to 07:00', false, true]);
+    assert.deepEqual(shown({ quietHours: true }), ['Quiet hours 22:00 to 07:00', true, false]);
+    assert.deepEqual(shown({ quietTimes: null }), ['Quiet hours', false, true]);
     assert.deepEqual(shown({ quietHours: true, quiet: { is: 'at', at: NOW + 2 * MINUTE } }), [
-      'Quiet hours until +2 min',
+      'Quiet hours 22:00 to 07:00 · now, until +2 min',
       true,
       false,
     ]);

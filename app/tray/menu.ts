@@ -150,12 +150,15 @@ function buildPauseRow({ paused }: Snapshot, now: Instant, timeText: TimeFormatt
   };
 }
 
-function buildQuietHoursRow({ quietHours, quiet }: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry {
-  const end = quiet.is === 'at' && isOn(quiet, now) ? quiet.at : null;
+/** Builds the row of quiet hours: `Quiet hours 22:00 to 07:00 · now, until 07:00`. */
+function buildQuietHoursRow(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry {
+  const { quietHours, quietTimes, quiet } = snapshot;
+  const times = quietTimes === null ? '' : ` ${quietTimes.from} to ${quietTimes.to}`;
+  const end = quiet.is === 'at' && isOn(quiet, now) ? ` · ${formatSilence('now,', quiet.at, now, timeText)}` : '';
   return {
     is: 'check',
     key: 'quiet-hours',
-    label: formatSilence('Quiet hours', end, now, timeText),
+    label: `Quiet hours${times}${end}`,
     checked: quietHours,
     action: { name: 'quiet-hours', params: { on: !quietHours } },
   };

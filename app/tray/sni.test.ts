@@ -13,6 +13,7 @@ import {
   startDesktop,
   startStrictWatcher,
 } from '../../test/kit/desktop/index.ts';
+import { type FakeClock, fakeClock } from '../../test/kit/fake-clock.ts';
 import { BusError, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import { openSniTray } from './choose.node.ts';
 import { openIcons } from './icons.node.ts';
@@ -47,6 +48,7 @@ const model = (parts: Partial<TrayModel> = {}): TrayModel => ({
 
 interface SniScene extends AsyncDisposable {
   readonly driver: TrayDriver;
+  readonly clock: FakeClock;
   readonly bus: SessionBus;
   readonly wanted: MenuAction[];
   readonly states: string[];
@@ -58,10 +60,12 @@ async function startTray(desktop: Desktop): Promise<SniScene> {
   const wanted: MenuAction[] = [];
   const states: string[] = [];
   const events = { onAction: (w: MenuAction) => wanted.push(w), onState: (s: string) => states.push(s) };
-  const driver = openSniTray(bus, icons, events, silentLog);
+  const clock = fakeClock();
+  const driver = openSniTray(bus, icons, events, clock, silentLog);
   driver.show(model());
   return {
     driver,
+    clock,
     bus,
     wanted,
     states,
@@ -105,6 +109,30 @@ describe('the tray on a real panel', { skip }, () => {
     tray.driver.show(model({ icon: { state: 'down', badge: '9+' } }));
     const icon = await desktop.tray.icon();
     assert.deepEqual(icon, { is: 'pixmaps', pixmaps: icons.pixmaps({ state: 'down', badge: '9+' }) });
+  });
+
+  test('while the menu is open its rows change in place and never move; the others follow when it closes', async () => {
+    await using tray = await startTray(desktop);
+    const show = (...rows: readonly MenuEntry[]): void => tray.driver.show(model({ menu: [...rows, quit] }));
+    const rows = async (): Promise<string> => (await desktop.tray.openMenu()).map(({ label }) => label).join(', ');
+    show(row('ada', 'ada - no unread'), row('bo', 'bo - no unread'));
+    await desktop.tray.open();
+    show(row('ada', 'ada - 1 unread'), row('bo', 'bo - no unread'));
+    assert.equal(await rows(), 'ada - 1 unread, bo - no unread, Quit');
+    show(row('bo', 'bo - 2 unread'), row('ada', 'ada - 1 unread'));
+    assert.equal(await rows(), 'ada - 1 unread, bo - no unread, Quit');
+    await desktop.tray.report('closed');
+    assert.equal(await rows(), 'bo - 2 unread, ada - 1 unread, Quit');
+    await desktop.tray.report('opened');
+    show(row('ada', 'ada - 3 unread'), row('bo', 'bo - 2 unread'));
+    show(row('bo', 'bo - 4 unread'), row('ada', 'ada - 1 unread'));
+    assert.equal(await rows(), 'bo - 4 unread, ada - 1 unread, Quit', 'the held rows are no longer wanted');
+    show(row('ada', 'ada - 3 unread'));
+    await desktop.tray.open();
+    assert.equal(await rows(), 'ada - 3 unread, Quit', 'opened again by a host that never said that it closed');
+    show();
+    await tray.clock.advance(20_000);
+    assert.equal(await rows(), 'Quit', 'nobody said anything for long');
   });
 
   test('its menu shows labels as they are, underscores too, and grows and shrinks', async () => {

@@ -166,6 +166,7 @@ export function toSnapshot(state: BoardState, now: Instant, rev: number, before:
     },
     paused: endSilence(state.paused, now),
     quietHours: state.quietHours,
+    quietTimes: state.quietTimes,
     quiet: endSilence(state.quiet, now),
     autostart: state.autostart,
     tray: state.tray,

@@ -10,7 +10,7 @@ import type {
   PersonaId,
   SourceId,
 } from '../model/index.ts';
-import type { OpenDecision, OpenPermission, ReportedValues, Until } from './snapshot.ts';
+import type { OpenDecision, OpenPermission, QuietTimes, ReportedValues, Until } from './snapshot.ts';
 
 /** One thing that became true. Board, notifications and history are made only from facts. */
 export type Fact =
@@ -92,7 +92,14 @@ export type Fact =
   /** The persona is watched as before, but left out of what a person sees. */
   | { readonly is: 'hidden'; readonly at: Instant; readonly persona: PersonaId; readonly hidden: boolean }
   /** `on`: quiet hours are enabled. `until`: when the current quiet hour ends; `never`: there is none now. */
-  | { readonly is: 'quiet'; readonly at: Instant; readonly on: boolean; readonly until: Until }
+  | {
+      readonly is: 'quiet';
+      readonly at: Instant;
+      readonly on: boolean;
+      readonly until: Until;
+      /** The times of day of quiet hours. Left out, they stay as they are. */
+      readonly hours?: QuietTimes;
+    }
   /** Whether Hivebar starts at login; null: unknown here. */
   | { readonly is: 'autostart'; readonly at: Instant; readonly on: boolean | null }
   /**

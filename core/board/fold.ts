@@ -27,6 +27,7 @@ import {
   type OpenPermission,
   type PersonaView,
   type ProjectView,
+  type QuietTimes,
   type ReportedValues,
   type Until,
 } from './snapshot.ts';
@@ -88,6 +89,7 @@ export interface BoardState {
   readonly permissions: readonly OpenPermission[];
   readonly paused: Until;
   readonly quietHours: boolean;
+  readonly quietTimes: QuietTimes | null;
   readonly quiet: Until;
   readonly autostart: boolean | null;
   readonly tray: string;
@@ -110,6 +112,7 @@ export const EMPTY_BOARD: BoardState = {
   permissions: [],
   paused: NEVER,
   quietHours: false,
+  quietTimes: null,
   quiet: NEVER,
   autostart: null,
   tray: 'off',
@@ -203,6 +206,7 @@ function apply(draft: BoardDraft, fact: Fact): void {
       break;
     case 'quiet':
       draft.quietHours = fact.on;
+      draft.quietTimes = fact.hours ?? draft.quietTimes;
       draft.quiet = fact.until;
       break;
     case 'autostart':

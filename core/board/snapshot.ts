@@ -11,6 +11,12 @@ import {
 } from '../model/index.ts';
 import { EMPTY_REPORT, type PersonaReport } from './persona-report.ts';
 
+/** Two local times of day, each `HH:MM`. */
+export interface QuietTimes {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** How long a persona, or everything, is silent. */
 export type Until = { readonly is: 'never' } | { readonly is: 'at'; readonly at: Instant } | { readonly is: 'forever' };
 
@@ -175,6 +181,8 @@ export interface Snapshot {
   readonly paused: Until;
   /** Quiet hours are enabled. */
   readonly quietHours: boolean;
+  /** The times of day that are quiet while they are enabled; null: not known yet. */
+  readonly quietTimes: QuietTimes | null;
   /** When the current quiet hour ends. */
   readonly quiet: Until;
   /** Start at login; null: unknown here. */

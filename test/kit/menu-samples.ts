@@ -92,6 +92,7 @@ export function snapshot(personas: readonly PersonaView[], changes: Partial<Snap
     },
     paused: { is: 'never' },
     quietHours: false,
+    quietTimes: { from: '22:00', to: '07:00' },
     quiet: { is: 'never' },
     autostart: null,
     tray: '',

@@ -83,12 +83,29 @@ export class Tray {
 
   /** Asks `AboutToShow` first, as a host does before it draws. */
   async menu(): Promise<readonly MenuEntry[]> {
-    const item = await this.item();
-    const menu = (member: string, signature: string, body: readonly unknown[]) =>
-      this.#bus.call({ dest: item.service, path: item.menu, iface: 'com.canonical.dbusmenu', member, signature, body });
-    await menu('AboutToShow', 'i', [0]);
-    const [, root] = await menu('GetLayout', 'iias', [0, -1, []]);
+    await this.open();
+    return this.openMenu();
+  }
+
+  /** Asks as a host does before it shows the menu. */
+  async open(): Promise<void> {
+    await this.#ask('AboutToShow', 'i', [0]);
+  }
+
+  /** The menu as a host has it that shows it already. */
+  async openMenu(): Promise<readonly MenuEntry[]> {
+    const [, root] = await this.#ask('GetLayout', 'iias', [0, -1, []]);
     return toMenuEntry(root as RawEntry).children;
+  }
+
+  async #ask(member: string, signature: string, body: readonly unknown[]): Promise<readonly unknown[]> {
+    const { service, menu } = await this.item();
+    return this.#bus.call({ dest: service, path: menu, iface: 'com.canonical.dbusmenu', member, signature, body });
+  }
+
+  /** Reports as a host does that the whole menu opened or closed. */
+  async report(event: 'opened' | 'closed'): Promise<void> {
+    await this.#ask('Event', 'isvu', [0, event, this.#bus.variant('s', ''), 0]);
   }
 
   /** The visible labels, indented two spaces a level; `---` for a separator, `[x]`/`[ ]` for a check box. */
@@ -98,19 +115,10 @@ export class Tray {
 
   /** Clicks by label; `Parent/Child` for an entry of a submenu. @throws when no such entry can be clicked */
   async click(label: string): Promise<void> {
-    const item = await this.item();
     const menu = await this.menu();
     const id = findEntryId(menu, label);
     if (id === null) throw new Error(`no entry to click: ${label}\n${lines(menu, '').join('\n')}`);
-    const click = this.#bus.call({
-      dest: item.service,
-      path: item.menu,
-      iface: 'com.canonical.dbusmenu',
-      member: 'Event',
-      signature: 'isvu',
-      body: [id, 'clicked', this.#bus.variant('s', ''), 0],
-    });
-    await click.catch((error: unknown) => {
+    await this.#ask('Event', 'isvu', [id, 'clicked', this.#bus.variant('s', ''), 0]).catch((error: unknown) => {
       // Who quits at a click may be gone before the answer.
       if (!(error instanceof BusError && error.errorName === 'org.freedesktop.DBus.Error.NoReply')) throw error;
     });
