@@ -141,7 +141,7 @@ const SCHEMA = {
   ],
   examples: [
     {
-      run: 'hivebar decision create --as ada --option y=Deploy --option n=Not yet --wait "Deploy to production?"',
+      run: 'hivebar decision create --as ada --option y=Deploy --option "n=Not yet" --wait "Deploy to production?"',
       does: 'asks, and waits for the answer',
     },
     { run: 'hivebar decision list --open', does: 'what waits for an answer' },

@@ -31,7 +31,7 @@ function entry(run: Command['run']): CommandEntry {
     },
     run,
   };
-  return { summary: 'sing a song', needs: 'bare', load: async () => ({ command }) };
+  return { summary: 'sing a song', group: 'watch', needs: 'bare', load: async () => ({ command }) };
 }
 
 const refuse = (): never => {
@@ -63,7 +63,7 @@ describe('a command line', () => {
   });
 
   test('that asks for help, a version or a command that is not there loads no command', async () => {
-    const sing: CommandEntry = { summary: 'sing a song', needs: 'bare', load: refuse };
+    const sing: CommandEntry = { summary: 'sing a song', group: 'watch', needs: 'bare', load: refuse };
     for (const [args, exit] of [
       [['--help'], 0],
       [['help'], 0],

@@ -4,7 +4,8 @@ import { greet } from './mcp-greet.node.ts';
 /** The command alone: the table of all commands takes longer to load than Node takes to start. */
 const COMMANDS: CommandTable = {
   mcp: {
-    summary: 'serve an agent its inbox as tools, over the Model Context Protocol',
+    summary: 'serve an agent its inbox as tools, over MCP',
+    group: 'agents',
     needs: 'store',
     load: () => import('./mcp.ts'),
   },

@@ -7,16 +7,19 @@ import * as statusline from './statusline.ts';
 export const QUICK_COMMANDS: Readonly<Record<QuickName, CommandEntry>> = {
   status: {
     summary: 'show the state and the unread mail of every persona',
+    group: 'watch',
     needs: 'tray',
     load: async () => status,
   },
   poll: {
     summary: 'poll the inboxes now, without waiting for the next interval',
+    group: 'watch',
     needs: 'tray',
     load: async () => poll,
   },
   statusline: {
-    summary: 'print one line about a persona, for the status line of Claude Code',
+    summary: 'print one line for the status line of Claude Code',
+    group: 'watch',
     needs: 'tray',
     load: async () => statusline,
   },

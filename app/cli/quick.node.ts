@@ -6,7 +6,12 @@ import { COMPLETE, QUICK_COMMANDS } from './quick-commands.ts';
 
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   ...QUICK_COMMANDS,
-  [COMPLETE]: { summary: 'the names of all personas, for shells', needs: 'bare', load: async () => complete },
+  [COMPLETE]: {
+    summary: 'the words that a shell completes',
+    group: 'setup',
+    needs: 'bare',
+    load: async () => complete,
+  },
 };
 
 const STDOUT = 1;

@@ -1,6 +1,7 @@
 export {
   type Command,
   type CommandEntry,
+  type CommandGroup,
   type CommandTable,
   defineCommand,
   formatExpected,

@@ -287,8 +287,13 @@ export interface Command {
   run(args: readonly string[], io: Io, commands: CommandTable): Promise<number>;
 }
 
+/** Where the help lists a command. */
+export type CommandGroup = 'watch' | 'mail' | 'agents' | 'notifications' | 'setup';
+
 export interface CommandEntry {
+  /** What it does, in at most 65 characters, so that the help lists it in one line. */
   readonly summary: string;
+  readonly group: CommandGroup;
   /**
    * `bare`: nothing. `store`: the database, which the command opens itself. `tray`: the running tray process, over its socket.
    */

@@ -93,9 +93,9 @@ export interface VerbSchema extends Grammar {
  */
 export interface CommandSchema extends Grammar {
   readonly name: string;
-  /** Help text above the flags, one line per entry. */
+  /** Help text above the flags. The lines are filled to the width of the help; an empty one begins a paragraph. */
   readonly about: readonly string[];
-  /** Help text below the flags, such as exit codes. */
+  /** Help text below the flags, such as exit codes. The lines are filled likewise. */
   readonly notes?: readonly string[];
   readonly examples: readonly { readonly run: string; readonly does: string }[];
   /** Sub-commands by name, in the order of the help text. `flags` then belong to every verb. A name may have two words. */

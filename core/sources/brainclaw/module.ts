@@ -13,7 +13,7 @@ export const brainclaw = {
   commands: [
     {
       name: BRAINCLAW,
-      summary: 'the board of a project that brainclaw keeps, its journal and the mail of its agents',
+      summary: 'show the board of a brainclaw project, and act on it',
       needs: 'bare',
       load: () => import('./commands/index.ts'),
     },

@@ -31,7 +31,7 @@ export const external = {
   commands: [
     {
       name: 'source',
-      summary: 'watch programs, files and mailboxes of your own, and list where every source polls',
+      summary: 'watch programs, files and mailboxes of your own',
       needs: 'bare',
       load: () => import('./commands/index.ts'),
     },

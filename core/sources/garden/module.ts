@@ -11,7 +11,7 @@ export const garden = {
   commands: [
     {
       name: GARDEN,
-      summary: 'show and change a garden of agent sessions: its citizens, their mail and their markers',
+      summary: 'show and change a garden of agent sessions and their mail',
       needs: 'bare',
       load: () => import('./commands/index.ts'),
     },
