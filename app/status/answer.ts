@@ -15,6 +15,11 @@ declare module 'fastify' {
     readonly tellsNothing?: true;
     /** When present, the route checks tokens itself, because it also accepts the tokens of daemons. */
     readonly ownTokens?: true;
+    /**
+     * When present, the answer is compressed for a client that asks for it. Only for what anyone may read: the length of a
+     * compressed text tells how much of it repeats, so no secret may stand beside text that others choose.
+     */
+    readonly compresses?: true;
   }
 }
 

@@ -4,13 +4,16 @@ import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { type LocalHive, parseInboxQuery, parsePendingQuery, type UnreadLevels } from '../../core/inbox/index.ts';
 import { type Count, Fault, formatIso } from '../../core/model/index.ts';
 import { answerJson, type ClientBudget, HttpRefusal, refuseDevice, requireToken } from './answer.ts';
+import { type CurrentStatus, matchesEtag } from './current-status.ts';
 import { type EventPages, takeHold } from './event-pages.ts';
 import { EVENTS_QUERY, type PermissionRequest, parseEventsQuery, parsePermissionBody } from './queries.ts';
-import { type CurrentStatus, matchesEtag } from './stream.ts';
 import type { PermissionWire } from './wire.ts';
 
 /** A browser may store the answer, but must ask again before each use. */
 export const REVALIDATE = 'private, no-cache';
+
+/** For what anyone may read. */
+export const COMPRESSED = { config: { compresses: true } } as const;
 
 const PRESET = EVENTS_QUERY.properties;
 
@@ -35,9 +38,9 @@ export function registerApiRoutes(
     return reply.type('application/json; charset=utf-8').send(body(now));
   };
   for (const path of ['/status.json', '/api/v1/status']) {
-    app.get(path, async (request, reply) => answerFresh(request, reply, ({ bytes }) => bytes));
+    app.get(path, COMPRESSED, async (request, reply) => answerFresh(request, reply, ({ bytes }) => bytes));
   }
-  app.get('/api/v1/personas', async (request, reply) =>
+  app.get('/api/v1/personas', COMPRESSED, async (request, reply) =>
     answerFresh(request, reply, ({ wire: { rev, generatedAt, personas } }) =>
       JSON.stringify({ rev, generatedAt, personas }),
     ),

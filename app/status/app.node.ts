@@ -25,7 +25,9 @@ import {
   registerHiveRoutes,
   registerPermissionRoutes,
 } from './api-routes.ts';
+import { acceptsGzip, compressAnswers, createMessageEncoder, GZIP_HEADER } from './compress.node.ts';
 import { isOtherUser, type UnreadReaders, watchUnread } from './connections.node.ts';
+import { createCurrentStatus, matchesEtag } from './current-status.ts';
 import { registerDecisionRoutes } from './decision-routes.ts';
 import { followDevices, registerDeviceRoutes } from './device-routes.ts';
 import { createEventPages, MAX_HOLDS } from './event-pages.ts';
@@ -43,7 +45,7 @@ import { createCallers } from './session.ts';
 import { createSessionStream } from './session-stream.node.ts';
 import { registerSignalsRoutes } from './signals-routes.ts';
 import type { StatusOptions } from './status-options.ts';
-import { createCurrentStatus, createStream, matchesEtag, type Stream } from './stream.ts';
+import { createStream, type Stream } from './stream.ts';
 import { createRightCheck, type OnceCodes, registerTokenRoute } from './token.ts';
 import type { StatusWire } from './wire.ts';
 
@@ -79,7 +81,7 @@ export async function createApp(
   options: StatusOptions,
   runtime: { readonly port: () => number; readonly run: string; readonly once: OnceCodes },
 ): Promise<StatusApp> {
-  const { board, clock, version, token, tokenEverywhere, page, log } = options;
+  const { board, clock, version, token, tokenEverywhere, page, log, findMarks } = options;
   const { port, run } = runtime;
   const app = fastify({
     logger: false,
@@ -94,7 +96,7 @@ export async function createApp(
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   const holds = new Set<AbortController>();
   const current = createCurrentStatus({ board, clock, version, port, run });
-  const stream = createStream({ board, events: options.events, clock, current, log });
+  const stream = createStream({ board, events: options.events, clock, current, findMarks, log });
   const heldAnswers = createBudget(MAX_HOLDS);
   const pages = createEventPages(options.events, clock, heldAnswers);
   const loops = followLoops(board, clock);
@@ -119,7 +121,8 @@ export async function createApp(
     return known;
   };
   const maySee = ({ right }: FastifyRequest): boolean => right === 'owner' || !tokenEverywhere;
-  const bare = { config: { tellsNothing: true } } as const;
+  const bare = { config: { tellsNothing: true, compresses: true } } as const;
+  compressAnswers(app);
 
   app.decorateRequest('right', 'anyone');
   app.decorateRequest('client', 'anonymous');
@@ -205,7 +208,7 @@ export async function createApp(
   registerHealthRoutes(app, { identity: { name: 'hivebar', version, ...options.instance }, loops, full, maySee });
   registerApiRoutes(app, current, pages, createHoldSignal);
   registerMessageRoute(app, { current, clock, events: options.events, listStored: options.listStored });
-  registerNewestRoute(app, { board, clock, findMarks: options.findMarks });
+  registerNewestRoute(app, { board, clock, findMarks });
   const unread = watchUnread(clock);
   registerStreamRoute(app, stream, unread);
   registerMetricsRoute(app, {
@@ -272,7 +275,7 @@ function formatBadBody(text: string): string {
  */
 function registerOpenapiRoute(app: FastifyInstance, actions: ActionTable): void {
   let built: { readonly body: string; readonly etag: string } | null = null;
-  app.get('/openapi.json', { config: { tellsNothing: true } }, async (request, reply) => {
+  app.get('/openapi.json', { config: { tellsNothing: true, compresses: true } }, async (request, reply) => {
     if (built === null) {
       const { buildOpenapi } = await import('./openapi.ts'); // few ask, and all others need no schemas of answers
       const body = buildOpenapi(actions);
@@ -291,13 +294,15 @@ const MAX_OWNED_READERS = 1000;
 
 /**
  * `GET /api/v1/stream`. It starts now, or after the event named by `Last-Event-ID` or `?since=` (empty: with the oldest stored
- * event). With `?events=false` it sends only the status.
+ * event). With `?events=false` it sends only the status, with
+ * `?status=changes` only what changes of it.
  */
 function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: UnreadReaders): void {
   const budget = createBudget(MAX_ANONYMOUS_READERS, MAX_OWNED_READERS);
+  const encode = createMessageEncoder();
   app.get('/api/v1/stream', { exposeHeadRoute: false }, async (request, reply) => {
     const header = request.headers['last-event-id'];
-    const { since: querySince = null, events = true } = parseStreamQuery(request.url);
+    const { since: querySince = null, events = true, status = 'whole' } = parseStreamQuery(request.url);
     const since = header === undefined ? querySince : decodeHeader(String(header));
     const start = stream.start(since);
     const place = budget.take(request.client);
@@ -307,9 +312,17 @@ function registerStreamRoute(app: FastifyInstance, stream: Stream, unread: Unrea
     }
     reply.hijack();
     const { raw: response } = reply;
-    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' });
-    const outlet = { write: (text: string) => response.write(text), drop: () => void response.destroy() };
-    const reader = stream.join(outlet, start, { right: request.right, events });
+    const isGzip = acceptsGzip(String(request.headers['accept-encoding'] ?? ''));
+    response.writeHead(200, {
+      ...{ 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no', Vary: 'Accept-Encoding' },
+      ...(isGzip ? { 'Content-Encoding': 'gzip' } : {}),
+    });
+    if (isGzip) response.write(GZIP_HEADER);
+    const outlet = {
+      write: (text: string, isOpen: boolean) => response.write(isGzip ? encode(text, isOpen) : text),
+      drop: () => void response.destroy(),
+    };
+    const reader = stream.join(outlet, start, { right: request.right, events, status });
     const unreadReader = unread.add(request.raw.socket, outlet.drop);
     response.on('drain', () => reader.drained());
     // 'close' is emitted for every end: the reader left, was dropped, or never read a byte

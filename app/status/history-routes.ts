@@ -9,11 +9,12 @@ import {
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import type { Clock } from '../../core/ports/index.ts';
 import { answerJson, HttpRefusal } from './answer.ts';
+import { COMPRESSED } from './api-routes.ts';
 import type { AlertWire, HistoryWire, PersonaHistoryWire } from './wire.ts';
 
 /** Serves the history: counts, states and outages. All of it is open (Decision 4), since it has no text of mail and no sender. */
 export function registerHistoryRoutes(app: FastifyInstance, history: HistoryReader, clock: Clock): void {
-  app.get('/api/v1/history', async (request, reply) => {
+  app.get('/api/v1/history', COMPRESSED, async (request, reply) => {
     const { from, to, personas } = history.overview(parseWholeParam(request.url, 'hours', HOURS));
     return answerJson(reply, {
       from: formatIso(from),

@@ -6,8 +6,8 @@ import type { Clock } from '../../core/ports/index.ts';
 import type { OutboxReader } from '../../core/sinks/outbox/index.ts';
 import { answerJson, requireToken } from './answer.ts';
 import { type PersonaRoute, requirePersona } from './api-routes.ts';
+import type { CurrentStatus } from './current-status.ts';
 import { MESSAGES_QUERY, parseQuery } from './queries.ts';
-import type { CurrentStatus } from './stream.ts';
 import type { MailWire, MessagesWire, PersonaWire } from './wire.ts';
 
 /** A message of the local hive, and whether its sender has an inbox there that a reply can go to. */

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { Board, MessagePreview, PersonaView } from '../../core/board/index.ts';
+import { type Board, isSameValue, type MessagePreview, type PersonaView } from '../../core/board/index.ts';
 import type { MessageMarks } from '../../core/inbox/index.ts';
 import { formatIso, type Instant, type PersonaId, parseTimestamp } from '../../core/model/index.ts';
-import type { Clock } from '../../core/ports/index.ts';
+import type { Clock, Log } from '../../core/ports/index.ts';
 import { answerJson, requireToken } from './answer.ts';
 import type { MessageWire } from './wire.ts';
 
@@ -31,6 +31,48 @@ function listNewest({ board, clock, findMarks }: NewestOptions): Readonly<Record
     return message === null ? [] : [[view.id, message] as const];
   });
   return Object.fromEntries(messages);
+}
+
+/** Follows the newest messages, and finds which of them changed. */
+export interface NewestFeed {
+  /** Takes these personas over, and returns the messages that changed since the last call; null: none did. */
+  advance(personas: readonly PersonaView[], now: Instant): Readonly<Record<PersonaId, MessageWire>> | null;
+  /** All messages as of the last `advance`. */
+  all(): Readonly<Record<PersonaId, MessageWire>>;
+}
+
+export function createNewestFeed(findMarks: FindMessageMarks, log: Log): NewestFeed {
+  let known = new Map<PersonaId, { readonly view: PersonaView; readonly message: MessageWire | null }>();
+  const tryFindMarks: FindMessageMarks = (persona, id) => {
+    try {
+      return findMarks(persona, id);
+    } catch (error) {
+      log.warn('the store could not be asked whether a message is unread', { error: String(error) });
+      return null;
+    }
+  };
+  const find = (view: PersonaView, now: Instant): MessageWire | null => {
+    const before = known.get(view.id);
+    if (before !== undefined && isSameMail(before.view, view)) return before.message;
+    const message = toNewestWire(view, tryFindMarks, now);
+    return isSameValue(before?.message, message) ? (before?.message ?? null) : message;
+  };
+  return {
+    advance(personas, now) {
+      const next = new Map(personas.map((view) => [view.id, { view, message: find(view, now) }]));
+      const changed = [...next].flatMap(([id, { message }]) =>
+        message === null || known.get(id)?.message === message ? [] : [[id, message] as const],
+      );
+      known = next;
+      return changed.length === 0 ? null : Object.fromEntries(changed);
+    },
+    all: () => Object.fromEntries([...known].flatMap(([id, { message }]) => (message === null ? [] : [[id, message]]))),
+  };
+}
+
+/** The same messages, of which as many are unread. */
+function isSameMail(a: PersonaView, b: PersonaView): boolean {
+  return a.latestMessages === b.latestMessages && isSameValue(a.unread, b.unread);
 }
 
 /** The longest first line of a message in a list. */

@@ -205,7 +205,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   'GET /api/v1/stream': {
     id: 'stream',
-    summary: 'Server-sent events: `hello`, `gap`, `event` and `status`; sender and text only with the token',
+    summary:
+      'Server-sent events: `hello`, `gap`, `event`, `status`, `change` and `newest`; sender and text only with the token',
     tag: 'events',
     token: 'when required',
     query: STREAM_QUERY,

@@ -4,7 +4,7 @@ import { PROJECT_SOURCES, type SourceName } from '../../core/sources/derived.ts'
 import type { WatchedProject } from '../../core/sources/module.ts';
 import { HttpRefusal } from './answer.ts';
 import { REVALIDATE } from './api-routes.ts';
-import { matchesEtag } from './stream.ts';
+import { matchesEtag } from './current-status.ts';
 import type { ProjectsWire, ProjectWire } from './wire-projects.ts';
 
 /** Lists the watched projects of a source, sorted by id. */

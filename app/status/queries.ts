@@ -47,6 +47,12 @@ export const STREAM_QUERY = {
         'An `event_id`: sends the events after it, then new ones. Empty: all stored events first. Omitted: only new events.',
     },
     events: { type: 'boolean', default: true, description: 'False: sends no `event` messages, only the status.' },
+    status: {
+      type: 'string',
+      enum: ['whole', 'changes'],
+      default: 'whole',
+      description: 'changes: sends one whole `status`, then `change` messages, and with the token `newest` ones.',
+    },
   },
   additionalProperties: false,
 } as const;

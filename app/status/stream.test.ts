@@ -8,7 +8,8 @@ import { silentLog } from '../../core/ports/index.ts';
 import type { OutboxRow } from '../../core/sinks/outbox/index.ts';
 import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { createMail, type StatusRig, statusRig, TOKEN } from '../../test/kit/status-rig.ts';
-import { createCurrentStatus, createStream, type EventLog } from './stream.ts';
+import { createCurrentStatus } from './current-status.ts';
+import { createStream, type EventLog } from './stream.ts';
 
 interface Message {
   readonly id: string | null;
@@ -357,7 +358,7 @@ function still(full = false) {
     },
   };
   const current = createCurrentStatus({ board, clock, version: '1', port: () => 1, run: 'r' });
-  const created = createStream({ board, events, clock, current, log: silentLog });
+  const created = createStream({ board, events, clock, current, findMarks: () => null, log: silentLog });
   const stop = new AbortController();
   void created.service.run(stop.signal);
   const stream = {
@@ -373,7 +374,7 @@ function still(full = false) {
   const reader = stream.join(
     { write: (text) => written.push(text) > 0 && !full, drop: () => (dropped = true) },
     stream.start(null),
-    { right: 'anyone', events: true },
+    { right: 'anyone', events: true, status: 'whole' },
   );
   const poll = (unread: number): Fact => {
     const at = clock.now();

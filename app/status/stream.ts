@@ -1,18 +1,22 @@
-import type { Board, PersonaView, Snapshot } from '../../core/board/index.ts';
-import type { Instant } from '../../core/model/index.ts';
+import type { Board } from '../../core/board/index.ts';
 import type { Clock, Log } from '../../core/ports/index.ts';
 import { type Service, whileNeeded } from '../../core/services/index.ts';
 import type { Outbox, OutboxRow } from '../../core/sinks/outbox/index.ts';
-import { redactLine, toPersonaWire, toWire } from './to-wire.ts';
-import type { PersonaWire, StatusWire } from './wire.ts';
+import type { CurrentStatus } from './current-status.ts';
+import { createNewestFeed, type FindMessageMarks } from './newest.ts';
+import { createChangeFeed } from './status-changes.ts';
+import { redactLine } from './to-wire.ts';
 
 /** The part of the outbox that a follower needs. */
 export type EventLog = Pick<Outbox<never>, 'since' | 'after' | 'listNewest' | 'mailBefore' | 'newest' | 'onDelivered'>;
 
 /** The far end of one connection. */
 interface StreamOutlet {
-  /** Returns false when too much is buffered. Then nothing more is written until `drained` is called. */
-  write(text: string): boolean;
+  /**
+   * Returns false when too much is buffered. Then nothing more is written until `drained` is called. `isOpen`: anyone may read this,
+   * so it may be compressed.
+   */
+  write(text: string, isOpen: boolean): boolean;
   /** Ends the connection at once, even if data is still to be sent. */
   drop(): void;
 }
@@ -40,6 +44,8 @@ interface ReaderWants {
   readonly right: 'owner' | 'anyone';
   /** Whether it gets events, or only the status. */
   readonly events: boolean;
+  /** Whether it gets the whole status each time, or only at first and then what changed. */
+  readonly status: 'whole' | 'changes';
 }
 
 /** A position in the outbox, and what the reader is told about it. */
@@ -66,12 +72,13 @@ interface ReaderState extends ReaderWants {
   open: boolean;
   stuckSince: number;
   lastWrite: number;
+  /** It needs the whole status next. */
   statusDue: boolean;
 }
 
 /**
  * Creates `/api/v1/stream`, a stream of server-sent events. `status` messages show the board; they are throttled, and a slow
- * reader skips to the newest. `event` messages are the lines of the event files, each once and in one order. Every reader has a
+ * reader skips to the newest. A reader of changes gets one whole `status`, then `change` messages, and the owner `newest` ones too. `event` messages are the lines of the event files, each once and in one order. Every reader has a
  * position in the outbox and is written to only as fast as it reads. A slow reader is served from the outbox and not from a
  * buffer, so memory is bounded and nothing is lost. Replay and live use the same code: a reader that fell behind continues from
  * its position.
@@ -81,17 +88,20 @@ export function createStream(options: {
   readonly events: EventLog;
   readonly clock: Clock;
   readonly current: () => CurrentStatus;
+  readonly findMarks: FindMessageMarks;
   readonly log: Log;
 }): Stream {
-  const { board, events, clock, current, log } = options;
+  const { board, events, clock, current, findMarks, log } = options;
   const readers = new Set<ReaderState>();
   let statusAt = Number.NEGATIVE_INFINITY;
   let statusTag = '';
   let statusTimer: Disposable | null = null;
+  const changes = createChangeFeed();
+  const newest = createNewestFeed(findMarks, log);
 
-  const write = (reader: ReaderState, text: string): void => {
+  const write = (reader: ReaderState, text: string, isOpen = true): void => {
     reader.lastWrite = clock.monotonic();
-    if (reader.outlet.write(text)) return;
+    if (reader.outlet.write(text, isOpen)) return;
     reader.open = false;
     reader.stuckSince = reader.lastWrite;
   };
@@ -99,7 +109,7 @@ export function createStream(options: {
     const last = rows.at(-1);
     if (last === undefined) return;
     reader.seq = last.seq;
-    write(reader, rows.map((row) => formatEventMessage(row, reader.right)).join(''));
+    write(reader, rows.map((row) => formatEventMessage(row, reader.right)).join(''), reader.right === 'anyone');
   };
   const catchUp = (reader: ReaderState): void => {
     while (reader.events && reader.open && readers.has(reader)) {
@@ -120,8 +130,11 @@ export function createStream(options: {
       return;
     }
     if (!reader.open || !reader.statusDue) return;
+    const status = current();
+    if (reader.status === 'changes') sendChanges(status, false); // what it gets next is what changes after this status
     reader.statusDue = false;
-    write(reader, formatStatusMessage(current().body));
+    write(reader, formatStatusMessage(status.body));
+    if (takesNewest(reader)) write(reader, formatMessage('newest', { newest: newest.all() }), false);
   };
   const sendEvents = (rows: readonly OutboxRow[]): void => {
     const last = rows.at(-1);
@@ -136,20 +149,42 @@ export function createStream(options: {
       }
       texts[reader.right] ||= rows.map((row) => formatEventMessage(row, reader.right)).join('');
       reader.seq = last.seq;
-      write(reader, texts[reader.right]);
+      write(reader, texts[reader.right], reader.right === 'anyone');
     }
   };
-  const sendStatus = (): void => {
-    statusTimer?.[Symbol.dispose]();
-    statusTimer = null;
+  const sendWhole = (): void => {
     const { body, etag } = current();
-    statusAt = clock.monotonic();
     statusTag = etag;
     const text = formatStatusMessage(body);
     for (const reader of readers) {
+      if (reader.status !== 'whole') continue;
       reader.statusDue = !reader.open;
       if (reader.open) write(reader, text);
     }
+  };
+  /** Writes what changed since the last call. `isBeat`: also when only the numbers were read again. */
+  const sendChanges = ({ wire }: CurrentStatus, isBeat: boolean): void => {
+    const { change, isQuiet } = changes.advance(wire);
+    const messages = [...readers].some(takesNewest) ? newest.advance(board.snapshot().personas, clock.now()) : null;
+    const text = isQuiet && !isBeat ? null : formatMessage('change', change);
+    const newestText = messages === null ? null : formatMessage('newest', { newest: messages });
+    for (const reader of readers) {
+      if (reader.status !== 'changes' || reader.statusDue) continue;
+      if (!reader.open) {
+        reader.statusDue = true;
+        continue;
+      }
+      if (text !== null) write(reader, text);
+      if (newestText !== null && takesNewest(reader)) write(reader, newestText, false);
+    }
+  };
+  const wants = (status: ReaderWants['status']): boolean => [...readers].some((reader) => reader.status === status);
+  const sendStatus = (): void => {
+    statusTimer?.[Symbol.dispose]();
+    statusTimer = null;
+    statusAt = clock.monotonic();
+    if (wants('whole')) sendWhole();
+    if (wants('changes')) sendChanges(current(), false);
   };
   const scheduleStatus = (): void => {
     if (readers.size === 0 || statusTimer !== null) return;
@@ -163,7 +198,11 @@ export function createStream(options: {
       if (!reader.open && now - reader.stuckSince >= STUCK_MS) reader.outlet.drop();
       else if (reader.open && now - reader.lastWrite >= KEEP_ALIVE_MS) write(reader, ': still here\n\n');
     }
-    if (readers.size > 0 && now - statusAt >= computeRefreshMs(board) && current().etag !== statusTag) sendStatus();
+    if (readers.size === 0 || now - statusAt < computeRefreshMs(board)) return;
+    const isWholeDue = wants('whole') && current().etag !== statusTag;
+    if (isWholeDue) sendWhole();
+    if (wants('changes')) sendChanges(current(), true);
+    if (isWholeDue || wants('changes')) statusAt = now;
   };
 
   const service = whileNeeded({
@@ -229,8 +268,17 @@ function computeRefreshMs(board: Board): number {
   return Math.max(BEAT_MS, least / 3);
 }
 
+/** The newest messages have senders and text. */
+function takesNewest({ status, right }: ReaderWants): boolean {
+  return status === 'changes' && right === 'owner';
+}
+
 function formatStatusMessage(body: string): string {
   return `event: status\ndata: ${body}\n\n`;
+}
+
+function formatMessage(event: 'change' | 'newest', data: object): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 function formatEventMessage({ eventId, line }: OutboxRow, right: 'owner' | 'anyone'): string {
@@ -251,130 +299,4 @@ function formatIdLine(eventId: string): string {
 function formatGreeting(at: string | null, gap: string | null): string {
   const hello = `${at === null ? '' : formatIdLine(at)}event: hello\ndata: ${JSON.stringify({ since: at })}\n\n`;
   return `retry: 2000\n\n${gap === null ? '' : `event: gap\ndata: ${JSON.stringify({ since: gap })}\n\n`}${hello}`;
-}
-
-/** The current status, computed once for all readers: `/status.json`, page and stream. Each part is made when it is first asked for. */
-export interface CurrentStatus {
-  readonly wire: StatusWire;
-  /** `wire` as JSON. */
-  readonly body: string;
-  /** The same in UTF-8, encoded once so that repeated requests do not pay for it. */
-  readonly bytes: Buffer;
-  /** Changes whenever the content changes, the time of writing excluded. It differs between two runs. */
-  readonly etag: string;
-}
-
-/** A body older than this is written again even if nothing happened, so that `generatedAt` is the time of the answer. */
-const MAX_AGE_MS = 1000;
-const NO_PERSONAS = '"personas":[]';
-
-/** The JSON of a status, in the parts that are compared with the status before. */
-interface StatusText {
-  readonly body: string;
-  /** Everything but the personas, without the time of writing. */
-  readonly frame: string;
-  readonly personas: readonly string[];
-}
-
-/**
- * Writes the status at most once per board change, however many readers ask. `run` makes the ETags of different runs differ. What
- * is written of a persona is kept for as long as it looks the same, because there may be thousands of them.
- */
-export function createCurrentStatus(options: {
-  readonly board: Board;
-  readonly clock: Clock;
-  readonly version: string;
-  readonly port: () => number;
-  readonly run: string;
-}): () => CurrentStatus {
-  const wires = new WeakMap<PersonaView, PersonaWire>();
-  const texts = new WeakMap<PersonaView, string>();
-  let cached: { snapshot: Snapshot; at: number; current: CurrentStatus } | null = null;
-  let written: StatusText | null = null;
-  let changes = 0;
-
-  function findWire(view: PersonaView, now: Instant): PersonaWire {
-    const known = wires.get(view);
-    if (known !== undefined) return known;
-    const wire = toPersonaWire(view, now);
-    if (!hasTimedMute(view)) wires.set(view, wire);
-    return wire;
-  }
-
-  function findText(view: PersonaView, now: Instant): string {
-    const known = texts.get(view);
-    if (known !== undefined) return known;
-    const text = JSON.stringify(wires.get(view) ?? toPersonaWire(view, now));
-    if (!hasTimedMute(view)) texts.set(view, text);
-    return text;
-  }
-
-  function createCurrent(snapshot: Snapshot): CurrentStatus {
-    const meta = { now: options.clock.now(), version: options.version, port: options.port() };
-    const frame = toWire({ ...snapshot, personas: [] }, meta);
-    let wire: StatusWire | null = null;
-    let text: { readonly body: string; readonly etag: string } | null = null;
-    let bytes: Buffer | null = null;
-    const write = () => {
-      if (text !== null) return text;
-      const next = formatStatus(
-        frame,
-        snapshot.personas.map((view) => findText(view, meta.now)),
-      );
-      if (written !== null && !isSameText(written, next)) changes += 1;
-      written = next;
-      text = { body: next.body, etag: `"${options.run}.${changes}"` };
-      return text;
-    };
-    return {
-      get wire() {
-        wire ??= { ...frame, personas: snapshot.personas.map((view) => findWire(view, meta.now)) };
-        return wire;
-      },
-      get body() {
-        return write().body;
-      },
-      get bytes() {
-        bytes ??= Buffer.from(write().body);
-        return bytes;
-      },
-      get etag() {
-        return write().etag;
-      },
-    };
-  }
-
-  return () => {
-    const snapshot = options.board.snapshot();
-    const at = options.clock.monotonic();
-    if (cached === null || cached.snapshot !== snapshot || at - cached.at >= MAX_AGE_MS)
-      cached = { snapshot, at, current: createCurrent(snapshot) };
-    return cached.current;
-  };
-}
-
-/** Returns whether it changes by time alone: its mute ends. */
-function hasTimedMute({ muted }: PersonaView): boolean {
-  return muted.is === 'at';
-}
-
-function formatStatus(frame: StatusWire, personas: readonly string[]): StatusText {
-  const text = JSON.stringify(frame);
-  // The key of the list is the first text of this kind: within a string its quotation marks would be escaped.
-  const body = text.replace(NO_PERSONAS, () => `"personas":[${personas.join(',')}]`);
-  return { body, frame: text.replace(frame.generatedAt, ''), personas }; // the first match is the value of `generatedAt`
-}
-
-function isSameText(a: StatusText, b: StatusText): boolean {
-  return (
-    a.frame === b.frame &&
-    a.personas.length === b.personas.length &&
-    a.personas.every((text, i) => text === b.personas[i])
-  );
-}
-
-/** Returns whether an `If-None-Match` header names this tag, weak or strong (RFC 9110, 13.1.2). */
-export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }

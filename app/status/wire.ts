@@ -352,6 +352,26 @@ export const MessagesWire = Type.Object(
 export type MailWire = Static<typeof MailWire>;
 export type MessagesWire = Static<typeof MessagesWire>;
 
+/** The data of a `change` message of the stream: what differs from the status before. */
+export interface StatusChangeWire {
+  readonly rev: number;
+  readonly generatedAt: string;
+  /** Every number of a persona that is not stale was read at this time or later; null: none is. */
+  readonly asOf: string | null;
+  /** The other keys of the status that changed, each with its whole value. */
+  readonly set: Partial<Omit<StatusWire, 'rev' | 'generatedAt' | 'personas'>>;
+  /** The personas that are new or changed in more than `asOf` and `staleAfter`. */
+  readonly personas: readonly PersonaWire[];
+  readonly removed: readonly string[];
+  /** When the numbers of each persona whose numbers are stale were read, by id. Absent: as before. */
+  readonly stale?: Readonly<Record<string, string>>;
+}
+
+/** The data of a `newest` message of the stream, and the answer of `GET /api/v1/newest`. */
+export interface NewestWire {
+  readonly newest: Readonly<Record<string, MessageWire>>;
+}
+
 /** A permission prompt as `GET /api/v1/permissions` returns it. The page uses the same type. */
 export const PermissionWire = Type.Object(
   {
