@@ -45,6 +45,7 @@ export const INBOX_SCHEMA = {
           help: PUSH_FIELDS.session.description,
         },
         broadcast: { type: 'boolean', help: PUSH_FIELDS.broadcast.description },
+        create: { type: 'boolean', help: PUSH_FIELDS.create.description },
         type: {
           type: 'string',
           value: 'TYPE',

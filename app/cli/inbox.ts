@@ -7,15 +7,16 @@ import {
   findAddressee,
   type Items,
   openItems,
+  openLocalHive,
   type PushResult,
   parsePush,
   toItemJson,
   toPushedJson,
 } from '../../core/inbox/index.ts';
 import { toFault } from '../../core/model/index.ts';
-import { realClock } from '../../core/ports/index.ts';
+import { realClock, silentLog } from '../../core/ports/index.ts';
 import { type Database, findOwnDirs, openStore } from '../../core/state/index.ts';
-import { findPersonaOfSession, handOverEnded, toNamedSessions } from '../hook/index.ts';
+import { findPersonaOfSession, handOverEnded, refuseMisspelled, toNamedSessions } from '../hook/index.ts';
 import { openSessionStore, type Session } from '../open/index.ts';
 import { findOwnPersona } from './caller-persona.ts';
 import { explain } from './help.ts';
@@ -25,6 +26,7 @@ import { createLineOutput } from './nonblocking-io.node.ts';
 import { DATABASE, runWithItems, tellTray } from './open-local-hive.ts';
 import { createStderrLog } from './process.node.ts';
 import { createTakeOver } from './queue-takeover.ts';
+import { CREATE } from './send.ts';
 import { findRunnerLife } from './session-surroundings.node.ts';
 
 const LIMIT = 20;
@@ -161,16 +163,20 @@ function setBusyTimeout(db: Database, ms: number): void {
 /** Exit code with `--json` when the item was already there. */
 const WAS_THERE = 3;
 
-type PushFlags = Omit<InboxValues<'push'>, 'words'>;
+type PushFlags = Omit<InboxValues<'push'>, 'words' | 'create'>;
 
 /** Stores one item, and prints its id. */
-async function push({ words, ...flags }: InboxValues<'push'>, io: Io): Promise<number> {
+async function push({ words, create, ...flags }: InboxValues<'push'>, io: Io): Promise<number> {
   const { target, item } = parsePushFlags(flags, io);
   const content = words.length > 0 ? words.join(' ') : (await io.input()).replace(/\r?\n$/, '');
   if (content === '') throw toUsageFault(new Error('the text is missing: give it as an argument or on stdin'));
   const done = await runWithItems(io, 'changes', (items, db) => {
     const { config } = findOwnDirs({ ...io.env });
     const to = findAddressee(target, (session) => findPersonaOfSession(openSessionStore(db), session, config));
+    if (to?.is === 'persona' && target.is === 'persona' && !create) {
+      using hive = openLocalHive({ db, clock: realClock, log: silentLog, contentChars: null });
+      refuseMisspelled(to.name, { hive, sessions: openSessionStore(db), config }, CREATE);
+    }
     const [pushed] = to === null ? [] : items.push([{ ...item, to, content }]);
     if (to === null || pushed === undefined) return null;
     const { session } = item;

@@ -53,6 +53,30 @@ describe('send', () => {
     }
   });
 
+  test('a name one letter away from a known one is asked about, and used with --create', async () => {
+    await sendTo('ada', 'first');
+    const asked = 'there is no persona adaa: did you mean ada? Send with --create to make a new one';
+    const sent = await hivebar(['send', '--to', 'adaa', '--from', 'me', 'x']);
+    assert.deepEqual([sent.code, sent.stdout], [2, '']);
+    assert.equal(sent.stderr, `hivebar send: ${asked}: see hivebar send --help\n`);
+    const pushed = await hivebar(['inbox', 'push', '--to', 'adaa', 'x']);
+    assert.deepEqual([pushed.code, pushed.stdout], [2, '']);
+    assert.equal(pushed.stderr, `hivebar inbox: ${asked}: see hivebar inbox --help\n`);
+    assert.equal((await hivebar(['send', '--to', 'Ada', '--from', 'me', 'x'])).code, 2);
+    assert.equal(await sendTo('adaa', '--create', 'x'), 'sent 2 to adaa\n');
+    assert.equal(await sendTo('adaa', 'it is known now'), 'sent 3 to adaa\n');
+    assert.match(await good(['inbox', 'push', '--to', 'adab', '--create', 'x']), /^pushed 4 to adab/);
+  });
+
+  test('a name near nobody is new, and a persona that only announced a session is known', async () => {
+    assert.equal(await sendTo('zoe', 'x'), 'sent 1 to zoe\n');
+    await good(['session', 'set', 'berta', '--id', 's1', '--cwd', home]);
+    const { code, stderr } = await hivebar(['send', '--to', 'bertha', '--from', 'me', 'x']);
+    assert.equal(code, 2);
+    assert.match(stderr, /did you mean berta\?/);
+    assert.equal(await sendTo('berta', 'x'), 'sent 2 to berta\n');
+  });
+
   test('what looks like a flag is text behind --', async () => {
     await sendTo('ada', '--', '--help', '-x');
     assert.match(await good(['inbox', 'show', 'ada']), /\n {2}--help -x\n$/);

@@ -17,14 +17,14 @@ export async function runWithHive<T>(
   name: string,
   contentChars: number | null,
   changes: boolean,
-  work: (hive: LocalHive) => T,
+  work: (hive: LocalHive, db: Database) => T,
 ): Promise<T> {
   const log = createStderrLog(io, name);
   using db = openStore(join(findOwnDirs({ ...io.env }).state, DATABASE), { log });
   let answer: T;
   {
     using hive = openLocalHive({ db, clock: realClock, log, contentChars });
-    answer = work(hive);
+    answer = work(hive, db);
   }
   if (changes) await tellTray(io);
   return answer;

@@ -20,6 +20,7 @@ export {
 } from './ended-sessions.ts';
 export { BACKUP } from './harness-settings-file.node.ts';
 export type { HookInstaller, HookScope, HookStatus } from './hook-installer.ts';
+export { refuseMisspelled } from './misspelled.ts';
 export { formatWakeWords, isFollowed, openNudgeClaims } from './nudge-claims.ts';
 export { createNudger, type NudgerNeeds, type NudgeWays } from './nudger.ts';
 export { createHookInstaller } from './own-installer.node.ts';

@@ -2,14 +2,14 @@ import { LEASE_MS, lend } from '../../core/inbox/drain/index.ts';
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { takeOverAll } from '../../core/inbox/queue/index.ts';
 import type { Database, Dirs } from '../../core/state/index.ts';
-import { findPersonaOfSession, toNamedSessions } from '../hook/index.ts';
+import { findPersonaOfSession, refuseMisspelled, toNamedSessions } from '../hook/index.ts';
 import type { Machine } from '../host/machine.node.ts';
 import { openSessionStore } from '../open/index.ts';
 import type { ItemsApi } from '../status/index.ts';
 
 interface ItemsApiOptions {
   readonly db: Database;
-  readonly local: Pick<LocalHive, 'items' | 'hints' | 'personas'>;
+  readonly local: Pick<LocalHive, 'items' | 'hints' | 'personas' | 'elsewhere'>;
   readonly dirs: Pick<Dirs, 'state' | 'config'>;
 }
 
@@ -38,6 +38,8 @@ export function createItemsApi(
   }
 
   return {
+    refuseMisspelled: (name) =>
+      refuseMisspelled(name, { hive: local, sessions, config: dirs.config }, 'Send with "create": true'),
     push(item) {
       const [pushed] = items.push([item]);
       if (pushed === undefined) throw new Error('a push returned nothing');

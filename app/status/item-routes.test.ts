@@ -216,3 +216,15 @@ async function readHolds(rig: StatusRig): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${rig.port}/metrics`, { headers })).text();
   return Number(/^hivebar_holds (\d+)$/m.exec(text)?.[1]);
 }
+
+test('given a push to a name one letter away from a known one, it is refused unless it says create', async () => {
+  await using rig = await statusRig();
+  assert.equal((await push(rig, { to: 'ada', content: 'x' })).status, 200);
+  const { status, body } = await push(rig, { to: 'adaa', content: 'x' });
+  assert.deepEqual(
+    [status, body.error?.message],
+    [400, 'there is no persona adaa: did you mean ada? Send with "create": true to make a new one'],
+  );
+  assert.equal((await push(rig, { to: 'adaa', create: true, content: 'x' })).status, 200);
+  assert.equal((await push(rig, { to: 'zoe', content: 'x' })).status, 200);
+});

@@ -66,6 +66,8 @@ export const DRAIN_ITEMS_BODY = {
 
 /** What the routes of items need. Each method throws Fault `database` or `no-space` if that fails. */
 export interface ItemsApi {
+  /** @throws Fault `usage` for a new name that is close to a known one */
+  refuseMisspelled(name: string): void;
   /** Stores one item, durably. @throws Fault `usage` */
   push(item: NewItem): PushResult;
   /** Returns the persona that announced this session last, by its name in the local hive. Null: nobody did. */
@@ -92,10 +94,16 @@ export function registerItemRoutes(
 ): void {
   app.post('/api/v1/items', async (request, reply) => {
     requireToken(request);
-    const { content, source = PUSH_BODY.properties.source.default, ...fields } = parseBody(request.body, PUSH_BODY);
+    const {
+      content,
+      source = PUSH_BODY.properties.source.default,
+      create,
+      ...fields
+    } = parseBody(request.body, PUSH_BODY);
     const { target, item } = parsePush({ ...fields, source }, (field) => `"${field}"`, Math.floor(clock.now()));
     const to = findAddressee(target, items.findPersona);
     if (to === null) throw createUnknownSessionRefusal(item.session);
+    if (target.is === 'persona' && !create) items.refuseMisspelled(target.name);
     return answerJson(reply, toPushedJson(items.push({ ...item, to, content }), to, item.session));
   });
 

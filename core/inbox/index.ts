@@ -32,6 +32,7 @@ export {
   type SendResult,
 } from './local-hive.ts';
 export { formatReplyKey, type Mailbox, type MailboxMessage } from './mailbox.ts';
+export { findNearName } from './near-name.ts';
 export { MAX_CONTENT, MAX_KEY, MAX_NAME, type NewMessage, parseName, parseNewMessage } from './new-item.ts';
 export { findAddressee, PUSH_FIELDS, parsePush, toItemJson, toPushedJson } from './push.ts';
 export {

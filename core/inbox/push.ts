@@ -25,6 +25,7 @@ export const PUSH_FIELDS = {
     description: 'only for that session; without a persona, the one that announced the session gets it',
   },
   broadcast: { type: 'boolean', description: 'for every persona; each is shown it once' },
+  create: { type: 'boolean', description: 'also for a new name that is close to a known one' },
   type: { enum: ITEM_TYPES, description: 'decision, alert, event, agent (the default), mail, gate or system' },
   source: { type: 'string', minLength: 1, maxLength: MAX_NAME, description: 'the sender of the item' },
   priority: { enum: [0, 1, 2, 3, 4], description: '0 is never deferred, 2 is the default' },

@@ -64,6 +64,12 @@ for (const era of ERAS) {
       const sent = await mcp.call('inbox_send', { to: 'bo', text: 'done', replyTo: 1 });
       assert.equal(sent.data.id, 2);
       assert.match(sent.text, /^Sent as message 2 to "bo"\. Nobody of that name had mail here before\./);
+      const misspelled = await mcp.call('inbox_send', { to: 'adda', text: 'done' });
+      assert.equal(
+        misspelled.text,
+        'there is no persona adda: did you mean ada? Send with create: true to make a new one',
+      );
+      assert.equal(misspelled.isError, true);
       const [answer] = JSON.parse(await run(home, 'inbox', 'show', 'bo', '2', '--json')) as {
         content: string;
         from: string;

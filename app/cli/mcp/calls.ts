@@ -4,7 +4,7 @@ import { type Items, openItems, openLocalHive } from '../../../core/inbox/index.
 import { isSameName } from '../../../core/model/index.ts';
 import { realClock } from '../../../core/ports/index.ts';
 import type { Database } from '../../../core/state/index.ts';
-import { locateInbox } from '../../hook/index.ts';
+import { locateInbox, refuseMisspelled } from '../../hook/index.ts';
 import { openSessionStore } from '../../open/index.ts';
 import { findNearest } from '../nearest.ts';
 import { runWithGates } from '../open-gates.ts';
@@ -99,7 +99,9 @@ async function sendMail(given: ToolArguments, call: ToolCall): Promise<ToolResul
     const { db, items, caller, dirs, log } = inbox;
     const to = locateInbox(given.getText('to'), dirs.config).name;
     using hive = openLocalHive({ db, clock: realClock, log, contentChars: null });
-    const known = [...hive.personas(), ...openSessionStore(db).listAll()].map((persona) =>
+    const sessions = openSessionStore(db);
+    if (!given.isSet('create')) refuseMisspelled(to, { hive, sessions, config: dirs.config }, 'Send with create: true');
+    const known = [...hive.personas(), ...sessions.listAll()].map((persona) =>
       'name' in persona ? persona.name : locateInbox(persona.persona, dirs.config).name,
     );
     const content = replyTo === undefined ? text : `${formatReply(items, caller, replyTo, to)}\n\n${text}`;

@@ -69,7 +69,13 @@ export const TOOLS: readonly ToolDefinition[] = [
     'inbox_send',
     'Send mail to another agent by its name.',
     CHANGES,
-    { to: TEXT, text: TEXT, urgent: SWITCH, replyTo: { type: 'integer', description: 'id of their mail' } },
+    {
+      to: TEXT,
+      text: TEXT,
+      urgent: SWITCH,
+      create: SWITCH,
+      replyTo: { type: 'integer', description: 'id of their mail' },
+    },
     ['to', 'text'],
   ),
   define('wait', 'Wait until mail, an answer or a gate arrives. Returns at once if something is unread.', READS, {
