@@ -124,6 +124,13 @@ export function createActions(controls: TrayControls, clock: Clock): Actions {
       },
     }),
     defineAction({
+      name: 'settings-changed',
+      title: 'Apply the settings file',
+      params: NO_PARAMS,
+      asks: 'token',
+      run: async () => await controls.settingsChanged(),
+    }),
+    defineAction({
       name: 'pause',
       title: 'Pause notifications',
       params: { ...closed, properties: SPAN },
@@ -394,6 +401,8 @@ export interface TrayControls {
   poll(persona: PersonaId | null): boolean;
   /** Tells the tray process that another process may have written mail to the local hive. */
   hiveChanged(): void;
+  /** Reads the settings file and applies what changed. @throws Fault `settings` when it has a mistake; then nothing changed */
+  settingsChanged(): Promise<{ readonly applied: readonly string[]; readonly atNextStart: readonly string[] }>;
   /** Shows no banners until then, for one persona or (null) for all. `never` shows banners again. */
   mute(persona: PersonaId | null, until: Until): void;
   hide(persona: PersonaId, hidden: boolean): void;

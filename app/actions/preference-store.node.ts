@@ -20,7 +20,8 @@ export interface PreferenceStore {
   setHidden(persona: PersonaId, hidden: boolean): void;
   /** Whether quiet hours are on. Returns `otherwise` if nobody switched them yet. */
   quietHours(otherwise: boolean): boolean;
-  setQuietHours(on: boolean): void;
+  /** Null forgets what a person chose. */
+  setQuietHours(on: boolean | null): void;
 }
 
 const QUIET_HOURS = 'quiet-hours';
@@ -36,6 +37,7 @@ export function openPreferenceStore(db: Database): PreferenceStore {
   const hidden = db.prepare<{ persona: string }>('SELECT persona FROM hidden');
   const hide = db.prepare('INSERT INTO hidden (persona) VALUES (?) ON CONFLICT DO NOTHING');
   const unhide = db.prepare('DELETE FROM hidden WHERE persona = ?');
+  const forget = db.prepare('DELETE FROM switches WHERE name = ?');
   const isOn = db.prepare<{ is_on: number }>('SELECT is_on FROM switches WHERE name = ?');
   const turn = db.prepare(
     'INSERT INTO switches (name, is_on) VALUES (?, ?) ON CONFLICT DO UPDATE SET is_on = excluded.is_on',
@@ -57,7 +59,7 @@ export function openPreferenceStore(db: Database): PreferenceStore {
       const row = isOn.get(QUIET_HOURS);
       return row === undefined ? otherwise : row.is_on === 1;
     },
-    setQuietHours: (on) => void turn.run(QUIET_HOURS, on ? 1 : 0),
+    setQuietHours: (on) => void (on === null ? forget.run(QUIET_HOURS) : turn.run(QUIET_HOURS, on ? 1 : 0)),
   };
 }
 

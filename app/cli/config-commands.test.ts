@@ -49,7 +49,7 @@ describe('hivebar config', () => {
     assert.equal((await hivebar('config', 'set', 'tray', 'none')).code, 0);
     assert.equal((await hivebar('config', 'set', 'opener', '{"is": "url", "template": "vscode://x"}')).code, 0);
     const { out } = await hivebar('config', 'set', 'sound', 'true');
-    assert.match(out, /^sound is true: it applies from the next start/);
+    assert.match(out, /^sound is true, from the next start of hivebar on/);
     const opener = { is: 'url', template: 'vscode://x' };
     assert.deepEqual(saved(), { port: 7000, tray: 'none', opener, sound: true });
     await hivebar('config', 'unset', 'opener');

@@ -9,10 +9,9 @@ import {
   SETTINGS,
   type SettingName,
 } from '../config/tray/index.ts';
+import { applySettings } from './apply-settings.ts';
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './process.node.ts';
-
-const NEXT_START = 'it applies from the next start of hivebar';
 
 const takesWord = (value: string, missing: string) => ({ value, missing, mayBeEmpty: true }) as const;
 
@@ -23,7 +22,7 @@ export const command = defineCommand(
     verbs: {
       path: { help: 'print the path of the settings file' },
       show: {
-        help: 'print every setting as it applies at the next start, with its default',
+        help: 'print every setting as the file has it, with its default',
         flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
       },
       validate: { help: 'print every mistake with line and column; exit 1 if there is one' },
@@ -95,7 +94,7 @@ function validate(io: Io, config: string): number {
   return 1;
 }
 
-function change(io: Io, config: string, key: string, value: unknown): number {
+async function change(io: Io, config: string, key: string, value: unknown): Promise<number> {
   if (!isSettingName(key)) {
     const close = findNearest(key, Object.keys(SETTINGS.properties));
     throw toUsageFault(new Error(`there is no setting ${key}${close === null ? '' : `: did you mean ${close}?`}`));
@@ -105,7 +104,7 @@ function change(io: Io, config: string, key: string, value: unknown): number {
   if (value === undefined) file.unset(key);
   else file.set(key, value);
   const now = value === undefined ? 'is back to its default' : `is ${displayJson(JSON.stringify(value))}`;
-  io.out(`${key} ${displayName(now)}: ${NEXT_START}\n`);
+  io.out(`${key} ${displayName(now)}, ${await applySettings(key, io)}\n`);
   return 0;
 }
 

@@ -7,6 +7,7 @@ import { RESERVED_NAMES } from '../../core/sources/derived.ts';
 import { checkHive, type FurtherHive } from '../../core/sources/index.ts';
 import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
 import { checkAddress, openSettings, type Settings } from '../config/tray/index.ts';
+import { applySettings } from './apply-settings.ts';
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './process.node.ts';
 
@@ -16,8 +17,6 @@ interface HiveAddArgs {
   readonly tokenFile: string | null;
   readonly proxy: string | null;
 }
-
-const NEXT_START = 'from the next start of hivebar on';
 
 export const command = defineCommand(
   {
@@ -105,7 +104,7 @@ function list(io: Io, { primary, hives }: Settings, json: boolean): number {
   return 0;
 }
 
-function add(io: Io, config: string, options: HiveAddArgs): number {
+async function add(io: Io, config: string, options: HiveAddArgs): Promise<number> {
   const log = createStderrLog(io, 'hivebar hive');
   const tokenFile = options.tokenFile === null ? null : resolve(options.tokenFile);
   const hive: FurtherHive = {
@@ -124,11 +123,13 @@ function add(io: Io, config: string, options: HiveAddArgs): number {
     throw new Fault('usage', `${hive.base} is already the primary hive`, SCOPE);
   ensurePrivateDir(createRealDisk(log), config);
   file.set('hives', [...hives, hive]);
-  io.out(`${hive.name} is ${displayName(hive.base)}: its personas are ${hive.name}-NAME, ${NEXT_START}\n`);
+  io.out(
+    `${hive.name} is ${displayName(hive.base)}: its personas are ${hive.name}-NAME, ${await applySettings('hives', io)}\n`,
+  );
   return 0;
 }
 
-function remove(io: Io, config: string, target: string): number {
+async function remove(io: Io, config: string, target: string): Promise<number> {
   const file = openSettings(config);
   const { hives } = file.settings;
   const removed = hives.find(({ name, base }) => name === target || isSameUrl(base, target));
@@ -144,7 +145,9 @@ function remove(io: Io, config: string, target: string): number {
   const rest = hives.filter((hive) => hive !== removed);
   if (rest.length === 0) file.unset('hives');
   else file.set('hives', rest);
-  io.out(`${removed.name} (${displayName(removed.base)}) is not watched, ${NEXT_START}; its event files stay\n`);
+  io.out(
+    `${removed.name} (${displayName(removed.base)}) is not watched, ${await applySettings('hives', io)}; its event files stay\n`,
+  );
   return 0;
 }
 

@@ -17,7 +17,7 @@ function rig(isOn = true) {
   const lines: string[] = [];
   const log = { info: (line: string) => void lines.push(line), warn: () => {}, error: () => {} };
   const permissions = createPermissions(
-    { board, isOn, findPersona: (persona) => persona },
+    { board, isOn: () => isOn, findPersona: (persona) => persona },
     { clock, log, random: realRandom },
   );
   const leaving = new AbortController();

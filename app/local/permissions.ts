@@ -16,7 +16,7 @@ export interface Permissions extends PermissionsApi {
 interface PermissionsOptions {
   readonly board: Board;
   /** The setting: without it no hook waits. */
-  readonly isOn: boolean;
+  readonly isOn: () => boolean;
   /** Returns the persona on the board that a session works for; null for none. */
   readonly findPersona: (persona: PersonaId | null, session: string) => PersonaId | null;
 }
@@ -47,7 +47,7 @@ export function createPermissions(
   function ask(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer | null> {
     const persona = findPersona(request.persona, request.session);
     const waitMs = findPermissionWait(request.harness);
-    if (!isOn || persona === null || waitMs === null || open.size >= MOST_OPEN || signal.aborted)
+    if (!isOn() || persona === null || waitMs === null || open.size >= MOST_OPEN || signal.aborted)
       return Promise.resolve(null);
     count += 1;
     const { harness, subagent: isSubagent, cwd, tool, text, cut } = request;

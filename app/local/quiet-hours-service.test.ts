@@ -26,7 +26,7 @@ function begin(hours: Hours | null, start = EVENING) {
   const preferences = openPreferenceStore(db);
   const open = () => {
     const stop = new AbortController();
-    const service = createQuietHoursService({ hours, preferences, board: { put }, clock });
+    const service = createQuietHoursService({ hours: () => hours, preferences, board: { put }, clock });
     void service.run(stop.signal);
     return { turn: service.turn, [Symbol.dispose]: () => stop.abort() };
   };

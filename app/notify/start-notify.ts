@@ -119,6 +119,7 @@ class Notify implements Notifications {
     this.#facts[Symbol.dispose]();
     this.#agentStates[Symbol.dispose]();
     this.#flush?.[Symbol.dispose]();
+    if (this.#waiting.length > 0) this.#take(); // the next start does not hear of these
     await Promise.all(this.#announcers.map((announcer) => announcer[Symbol.asyncDispose]()));
     this.#isOpen = false;
   }

@@ -5,7 +5,7 @@ import { Fault, type PersonaId } from '../../core/model/index.ts';
 import type { NativeSession, PersonaOnBoard } from '../../core/sources/module.ts';
 import type { Database } from '../../core/state/index.ts';
 import type { Actions, TrayControls } from '../actions/index.ts';
-import type { Settings } from '../config/tray/index.ts';
+import type { SettingName, Settings } from '../config/tray/index.ts';
 import { type NoBus, openSessionBus, type SessionBus } from '../desktop/index.ts';
 import { createSessionFinder } from '../hook/index.ts';
 import type { Machine } from '../host/machine.node.ts';
@@ -35,6 +35,7 @@ import { formatFollowCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
 
 interface SurfacesOptions {
+  /** Has what applies now, whenever it is read. */
   readonly settings: Settings;
   readonly board: Board;
   readonly startupBuffer: StartupBuffer;
@@ -63,7 +64,21 @@ export interface Surfaces extends AsyncDisposable {
   readonly pageLink: TrayControls['pageLink'];
   readonly copyFollowCommand: TrayControls['copyFollowCommand'];
   readonly testNotification: TrayControls['testNotification'];
+  /** Applies these settings, which are others now. */
+  follow(changed: ReadonlySet<SettingName>): Promise<void>;
 }
+
+/** What notifications are made of. They are started again when one of these is another. */
+const OF_NOTIFICATIONS: readonly SettingName[] = [
+  'notifications',
+  'sound',
+  'channels',
+  'quietHours',
+  'remindMinutes',
+  'answerPermissions',
+];
+const NOT_ASKED_FOR: NoBus = { is: 'none', why: 'not asked for' };
+const OF_SESSIONS: readonly SettingName[] = ['opener', 'urlSchemes'];
 
 /** Starts what a person sees: tray icon and notifications, on one connection to the session bus. */
 export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces> {
@@ -76,56 +91,39 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
   const createUrl = (opens: ClickTarget): string => options.createOnceLink(toPersona(opens));
   const page = createPageOpener({ createUrl, port, conceal: redirects.write, openUrl });
   const findAnnounced = createSessionFinder(openSessionStore(db), options.config);
-  const session = createSessionOpener({
-    setting: settings.opener,
-    urlSchemes: settings.urlSchemes,
-    sessions: (persona) => {
-      const announced = findAnnounced(persona);
-      return announced.length > 0 ? announced : findNative(persona);
-    },
-    about: (persona) => {
-      const view = board.snapshot().personas.find(({ id }) => id === persona);
-      return view === undefined ? null : { source: view.source, newestId: view.latestMessages[0]?.id ?? null };
-    },
-    page: settings.opener.is === 'auto' ? { name: 'page', open: openOwnPage } : page,
-    openUrl,
-    platform: machine.os,
-    env,
-    clock,
-    log,
-  });
-
-  const wantsBus =
-    machine.os !== 'darwin' && machine.os !== 'win32' && (settings.notifications || settings.tray !== 'none');
-  const bus: SessionBus | NoBus = wantsBus
-    ? await openSessionBus({ env, log, clock, stop: machine.stop })
-    : { is: 'none', why: 'not asked for' };
-  if (bus.is === 'bus') started.use(bus);
-  const openPage: Surfaces['openPage'] = (persona, activationToken) =>
-    page.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
-  if (machine.stop.aborted) return createSurfaces(null, started.move()); // do not start what would end at once
-  const openBackend = await chooseDesktopBackend();
-  const announcements = openAnnouncementStore(db);
-  const notifications = started.use(
-    startNotify({
-      board,
-      delivered: startupBuffer.take(),
-      channels: listConfiguredChannels(settings.channels, {
-        ...{ clock, log, spawn: machine.spawn, disk: machine.disk },
-        openDesktop: (listener) => createDesktopChannel(openBackend, listener),
-      }),
-      announcements,
-      act: ({ name, params }) => void run(name, params),
-      rules: {
-        ...NOTIFY_RULES,
-        urgentBreaksQuiet: settings.quietHours?.urgent === true,
-        answersPermissions: settings.answerPermissions,
-        remindMs: settings.remindMinutes * 60_000,
+  const openSessions = () =>
+    createSessionOpener({
+      setting: settings.opener,
+      urlSchemes: settings.urlSchemes,
+      sessions: (persona) => {
+        const announced = findAnnounced(persona);
+        return announced.length > 0 ? announced : findNative(persona);
       },
+      about: (persona) => {
+        const view = board.snapshot().personas.find(({ id }) => id === persona);
+        return view === undefined ? null : { source: view.source, newestId: view.latestMessages[0]?.id ?? null };
+      },
+      page: settings.opener.is === 'auto' ? { name: 'page', open: openOwnPage } : page,
+      openUrl,
+      platform: machine.os,
+      env,
       clock,
       log,
-    }),
-  );
+    });
+  let session = openSessions();
+
+  let bus: SessionBus | NoBus = NOT_ASKED_FOR;
+  started.defer(async () => {
+    if (bus.is === 'bus') await bus[Symbol.asyncDispose]();
+  });
+  await connect();
+  const openPage: Surfaces['openPage'] = (persona, activationToken) =>
+    page.open({ opens: persona === null ? { is: 'overview' } : { is: 'persona', persona }, activationToken });
+  let notifications: Notifications | null = null;
+  if (machine.stop.aborted) return createSurfaces(started.move()); // do not start what would end at once
+  const announcements = openAnnouncementStore(db);
+  notifications = await openNotifications(startupBuffer);
+  started.defer(async () => await notifications?.[Symbol.asyncDispose]());
   const tray = started.use(
     await openTray({
       choice: settings.tray,
@@ -142,7 +140,49 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     }),
   );
   if (tray !== null) started.use(renderTray(board, tray, clock));
-  return createSurfaces(notifications, started.move());
+  return createSurfaces(started.move());
+
+  /** Connects to the session bus where something wants it. A later setting may be the first that does. */
+  async function connect(): Promise<void> {
+    const hasBus = machine.os !== 'darwin' && machine.os !== 'win32';
+    if (bus !== NOT_ASKED_FOR || !hasBus || !(settings.notifications || settings.tray !== 'none')) return;
+    bus = await openSessionBus({ env, log, clock, stop: machine.stop });
+  }
+
+  async function openNotifications(buffer: StartupBuffer): Promise<Notifications> {
+    const openBackend = await chooseDesktopBackend();
+    return startNotify({
+      board,
+      delivered: buffer.take(),
+      channels: listConfiguredChannels(settings.channels, {
+        ...{ clock, log, spawn: machine.spawn, disk: machine.disk },
+        openDesktop: (listener) => createDesktopChannel(openBackend, listener),
+      }),
+      announcements,
+      act: ({ name, params }) => void run(name, params),
+      rules: {
+        ...NOTIFY_RULES,
+        urgentBreaksQuiet: settings.quietHours?.urgent === true,
+        answersPermissions: settings.answerPermissions,
+        remindMs: settings.remindMinutes * 60_000,
+      },
+      clock,
+      log,
+    });
+  }
+
+  /** What was announced is saved, so nothing is announced again and nothing is lost. */
+  async function restartNotifications(): Promise<void> {
+    using buffer = createStartupBuffer(board);
+    await notifications?.[Symbol.asyncDispose]();
+    await connect();
+    notifications = await openNotifications(buffer);
+  }
+
+  async function follow(changed: ReadonlySet<SettingName>): Promise<void> {
+    if (OF_SESSIONS.some((name) => changed.has(name))) session = openSessions();
+    if (OF_NOTIFICATIONS.some((name) => changed.has(name))) await restartNotifications();
+  }
 
   function findOnBoard(id: PersonaId): PersonaOnBoard | null {
     const view = board.snapshot().personas.find((persona) => persona.id === id);
@@ -164,7 +204,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     return 'url';
   }
 
-  function createSurfaces(notify: Notifications | null, stack: AsyncDisposableStack): Surfaces {
+  function createSurfaces(stack: AsyncDisposableStack): Surfaces {
     return {
       openPage,
       pageLink: options.createOnceLink,
@@ -172,9 +212,10 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       openItem,
       copyFollowCommand,
       testNotification: async () =>
-        notify === null
+        notifications === null
           ? { taken: false, by: 'nobody', channels: [], silent: null, why: 'Hivebar is stopping' }
-          : await notify.test(),
+          : await notifications.test(),
+      follow,
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
   }
@@ -236,7 +277,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
     } catch (error) {
       const why = error instanceof Fault ? error.explain() : String(error);
       log.warn(`${name}: ${why}`);
-      notifications.failed(name, why);
+      notifications?.failed(name, why);
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Clock, Log } from '../../core/ports/index.ts';
 import { findActionSetting } from '../../core/sources/derived.ts';
 import type { MarkReadSelection, Reply, ReplyResult } from '../../core/sources/index.ts';
 import type { PreferenceStore, TrayControls } from '../actions/index.ts';
+import type { LiveSettings } from '../config/tray/index.ts';
 import type { LocalMailbox } from '../local/mailbox-api.ts';
 import type { Permissions } from '../local/permissions.ts';
 import type { QuietHoursService } from '../local/quiet-hours-service.ts';
@@ -28,6 +29,7 @@ export interface TrayControlsOptions {
   readonly decisions: Decisions;
   readonly permissions: Pick<Permissions, 'answer'>;
   readonly hiveChanged: () => void;
+  readonly settings: Pick<LiveSettings, 'reload'>;
   /** Null before the surfaces are started. */
   readonly surfaces: () => Surfaces | null;
   readonly quit: () => void;
@@ -48,6 +50,7 @@ export function createTrayControls(options: TrayControlsOptions): TrayControls {
       return poll(watchers, persona);
     },
     hiveChanged: options.hiveChanged,
+    settingsChanged: options.settings.reload,
     decide: options.decisions.respond,
     permit: options.permissions.answer,
     mute(persona, until) {

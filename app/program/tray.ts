@@ -5,7 +5,7 @@ import type { SettingsAccess } from '../../core/sources/module.ts';
 import { type Dirs, ensurePrivateDir, toStem } from '../../core/state/index.ts';
 import { detectInterruptions } from '../../core/watcher/index.ts';
 import { createActions, openPreferenceStore, reportPreferences } from '../actions/index.ts';
-import { getSettingsPath, openSettings, type Settings } from '../config/tray/index.ts';
+import { createLiveSettings, getSettingsPath, openSettings, type Settings } from '../config/tray/index.ts';
 import { startUpstreamService } from '../daemon/upstream-service.ts';
 import { listPersonaForms, watchChanged } from '../hook/index.ts';
 import { openDevices } from '../host/devices.ts';
@@ -29,6 +29,7 @@ import { decidePrimary, findWatchedPlaces, hideSecrets } from '../sources/open-s
 import { loadPage, type McpHttp, startStatusServer } from '../status/index.ts';
 import { openWatchers } from './open-watchers.ts';
 import { createOwnedServices } from './owned-services.ts';
+import { followSettings } from './settings-service.ts';
 import { type RunEnd, runInModes, type StoreMode } from './store-modes.ts';
 import { createStartupBuffer, type Surfaces, startSurfaces } from './surfaces.ts';
 import { createTrayControls } from './tray-controls.ts';
@@ -91,7 +92,12 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
   const machine: Machine = { ...outer, stop: AbortSignal.any([outer.stop, stop.signal]) };
   const { clock, log } = machine;
   const { primary, isFirstRun } = await decidePrimary(file, machine);
-  const settings: Settings = { ...configured, primary };
+  const live = createLiveSettings({ ...configured, primary }, () => ({
+    primary,
+    ...applyPlan(openSettings(dirs.config).settings, plan, isWhole),
+  }));
+  using settingsService = followSettings(live, { path: getSettingsPath(dirs.config), board, clock, log });
+  const settings = live.now;
   if (isFirstRun) {
     const found = await findWatchedPlaces(settings, machine);
     for (const line of found) log.info(line);
@@ -127,7 +133,10 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
 
   const preferences = openPreferenceStore(db);
   reportPreferences(preferences, board, clock.now());
-  const quietHours = createQuietHoursService({ hours: settings.quietHours ?? null, preferences, board, clock });
+  const quietHours = createQuietHoursService({
+    hours: () => settings.quietHours ?? null,
+    ...{ preferences, board, clock },
+  });
   const decisions = createDecisionsService(
     { db, local, dirs, board, toPersonaId: createLocalIdLookup(ownHive) },
     machine,
@@ -146,7 +155,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
   const permissions = createPermissions(
     {
       board,
-      isOn: settings.answerPermissions,
+      isOn: () => settings.answerPermissions,
       findPersona: (persona, session) => {
         const owner = persona ?? sources.findSessionOwner(session);
         const known = new Set(board.snapshot().personas.flatMap(({ id, hidden }) => (hidden ? [] : id)));
@@ -160,6 +169,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
   let surfaces: Surfaces | null = null;
   const controls = createTrayControls({
     ...{ board, clock, log, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged, mailbox },
+    settings: settingsService,
     decisions: decisions.decisions,
     permissions,
     surfaces: () => surfaces,
@@ -187,11 +197,8 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
       )
     : null;
   start(...(owned?.first ?? []));
-  start(
-    createDiskSpaceService({ state: real.state, board, onSpace: () => void leaveReadOnly() }, machine),
-    ...watchers.fixed,
-    ...sources.all.flatMap(({ services = [] }) => services),
-  );
+  start(createDiskSpaceService({ state: real.state, board, onSpace: () => void leaveReadOnly() }, machine));
+  watchers.start();
   await using _services = {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -233,6 +240,11 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
     machine: hideSecrets(machine),
   });
   surfaces = started;
+  using _applied = live.onChange(async (changed) => {
+    if (changed.has('quietHours')) quietHours.follow();
+    await started.follow(changed);
+    await watchers.follow(changed);
+  });
   start(createAutostartService({ login, board }, machine));
   if (plan.open)
     await actions
@@ -242,6 +254,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
   using _poke = machine.onPoke(() => controls.poll(null));
   start(createRestService({ outbox, board, work: state.work }, machine));
   start(...(owned?.last ?? []));
+  settingsService.begin();
   await untilAborted(machine.stop);
   return hasRoom && !outer.stop.aborted ? 'space' : 'stopped';
 }

@@ -45,8 +45,10 @@ export interface HiveWatchers extends Service {
   poll(): void;
   /** Called after an interruption: drops connections and polls everything at once. */
   renew(): void;
-  /** Takes the personas of this hive off the board, once the service has stopped. Their saved states stay. */
-  leave(): void;
+  /**
+   * Takes the personas of this hive off the board, once the service has stopped, but for those that stay. Their saved states stay.
+   */
+  leave(stays?: (persona: Persona) => boolean): void;
 }
 
 interface HiveWatchersOptions {
@@ -306,8 +308,9 @@ export function createHiveWatchers(options: HiveWatchersOptions): HiveWatchers {
       alarms?.noteInterruption();
       scheduler.renew();
     },
-    leave() {
-      for (const persona of watchers.keys()) put({ is: 'left', at: machine.clock.now(), persona });
+    leave(stays = () => false) {
+      for (const [id, { persona }] of watchers)
+        if (!stays(persona)) put({ is: 'left', at: machine.clock.now(), persona: id });
       watchers.clear();
     },
     async run(signal) {

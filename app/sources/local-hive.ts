@@ -13,7 +13,13 @@ const LOCAL = 'local';
  */
 export function openLocal(local: LocalHive, settings: SourceSettings, clock: Clock): WatchedHive {
   const prefix = settings.primary?.is === 'local' ? '' : LOCAL_PREFIX;
-  const members = { is: 'directory', prefix, reserved: listReservedIds(settings) } as const;
+  const members = {
+    is: 'directory',
+    prefix,
+    get reserved() {
+      return listReservedIds(settings); // a hive that is added reserves its prefix
+    },
+  } as const;
   const client: HiveClient = {
     personas: async () => local.personas().map(({ name }) => name),
     window: local.window,

@@ -28,6 +28,7 @@ import type { Settings, SettingsFile } from '../config/tray/index.ts';
 import type { Machine } from '../host/machine.node.ts';
 import { parseTmuxServer, type Session } from '../open/index.ts';
 import { readVersion } from '../package.node.ts';
+import { createHiveGroup, type HiveGroup } from './hive-group.ts';
 import type { HiveWatchers } from './hive-watchers.ts';
 
 /**
@@ -58,12 +59,12 @@ export async function findWatchedPlaces(settings: Settings, machine: Machine): P
 
 /** What the house gives to the sources. */
 interface SourcesOptions {
+  /** Has what applies now, whenever it is read. */
   readonly settings: Settings;
   readonly local: Pick<LocalHive, 'hints'>;
   /** The state directory. */
   readonly state: string;
   readonly put: (fact: Fact) => void;
-  /** Creates the watchers of a hive that comes while Hivebar is running. */
   readonly createWatchers: (hive: WatchedHive) => HiveWatchers;
   /** The watchers of all hives in the process. Those of hives that come and go are put in and taken out here. */
   readonly watchers: HiveWatchers[];
@@ -81,9 +82,26 @@ interface SourcesOptions {
   readonly isReadOnly: boolean;
 }
 
+type SourceRow = (typeof SOURCE_LIST)[number];
+
+interface OpenedSource {
+  readonly watched: WatchedSource;
+  /** Its hives that are there from the start. */
+  readonly group: HiveGroup;
+  /** Its hives that came. */
+  readonly handles: ReadonlySet<HiveHandle>;
+}
+
 /** The sources that the settings ask for. */
 export interface Sources extends AsyncDisposable {
-  readonly all: readonly WatchedSource[];
+  /** Starts all watchers, and whatever looks for hives that come. */
+  start(): void;
+  /**
+   * Applies settings that are others now. A source whose settings are the same goes on.
+   * @param scope `all`: whatever the settings are, each source is opened again; `names`: those without a prefix of their own
+   * @throws Fault
+   */
+  follow(changed: ReadonlySet<string>, scope: 'own' | 'names' | 'all'): Promise<void>;
   /** Looks for hives that came. */
   poll(): void;
   /** The sessions of a persona that announced none. @throws Fault `exec-failed` */
@@ -103,39 +121,91 @@ export interface Sources extends AsyncDisposable {
 export async function openSources(options: SourcesOptions, machine: Machine): Promise<Sources> {
   const { settings, local, state, put } = options;
   const { random } = machine;
-  const opened = new Map<SourceName, WatchedSource>();
-  for (const source of options.isReadOnly ? [] : SOURCE_LIST) {
-    const own = Object.keys(source.settings).map((key) => [key, settings[key as keyof Settings]]);
-    const watched = await source.open(Object.fromEntries(own) as SourceSettings, {
+  const opened = new Map<SourceName, OpenedSource>();
+  const all = (): WatchedSource[] => [...opened.values()].map(({ watched }) => watched);
+  const sources = options.isReadOnly ? [] : SOURCE_LIST;
+  for (const source of sources) await open(source);
+
+  async function open(source: SourceRow): Promise<void> {
+    const handles = new Set<HiveHandle>();
+    const watched = await source.open(readOwn(source), {
       ...toEnvironment(settings, machine, source.secrets),
       ...{ random, state, put, contentChars: settings.contentChars, holdSeconds: settings.holdSeconds },
       onLocalMail: local.hints,
-      watch: (hive) => watch(hive, options),
+      watch: (hive) => {
+        const handle = watch(hive, options);
+        handles.add(handle);
+        return handle;
+      },
       findSessionPersona: options.findSessionPersona,
       listSessionFolders: options.listSessionFolders,
       ...{ positions: options.positions, settingsFile: options.settingsFile },
     });
-    if (watched !== null) opened.set(source.name, watched);
+    if (watched === null) return;
+    const { hives, services = [] } = watched;
+    const { createWatchers, watchers, supervisor } = options;
+    const group = createHiveGroup({
+      ...{ hives, services, createWatchers, supervisor, put },
+      ...{ all: watchers, clock: machine.clock },
+    });
+    opened.set(source.name, { watched, group, handles });
   }
-  const all = [...opened.values()];
+
+  function readOwn(source: SourceRow): SourceSettings {
+    const own = Object.keys(source.settings).map((key) => [key, settings[key as keyof Settings]]);
+    return Object.fromEntries(own) as SourceSettings;
+  }
+
+  async function reopen(source: SourceRow): Promise<void> {
+    const before = opened.get(source.name);
+    opened.delete(source.name);
+    await before?.group.stop();
+    for (const handle of before?.handles ?? []) {
+      await handle.release();
+      handle.leave();
+    }
+    await before?.watched[Symbol.asyncDispose]();
+    await open(source);
+    const now = opened.get(source.name);
+    before?.group.giveWayTo(now?.watched.hives ?? []);
+    now?.group.start();
+  }
+
   return {
-    all,
-    poll: () => {
-      for (const source of all) source.poll?.();
+    start: () => {
+      for (const { group } of opened.values()) group.start();
     },
-    findSessions: (persona) => all.flatMap((source) => source.findSessions?.(persona) ?? []),
-    findPage: (persona) => all.map((source) => source.findPage?.(persona)).find((page) => page != null) ?? null,
-    findSessionOwner: (id) => all.map((source) => source.findSessionOwner?.(id)).find((owner) => owner != null) ?? null,
-    metrics: () => all.flatMap((source) => source.metrics?.() ?? []),
-    projects: (name) => opened.get(name)?.projects?.() ?? [],
+    async follow(changed, scope) {
+      for (const source of sources) {
+        const isOther = Object.keys(source.settings).some((key) => changed.has(key));
+        const { follow } = opened.get(source.name)?.watched ?? {};
+        if (isOther && follow !== undefined && scope !== 'all') await follow(readOwn(source));
+        else if (isOther || scope === 'all' || (scope === 'names' && source.prefix === null && follow === undefined))
+          await reopen(source);
+      }
+    },
+    poll: () => {
+      for (const source of all()) source.poll?.();
+    },
+    findSessions: (persona) => all().flatMap((source) => source.findSessions?.(persona) ?? []),
+    findPage: (persona) =>
+      all()
+        .map((source) => source.findPage?.(persona))
+        .find((page) => page != null) ?? null,
+    findSessionOwner: (id) =>
+      all()
+        .map((source) => source.findSessionOwner?.(id))
+        .find((owner) => owner != null) ?? null,
+    metrics: () => all().flatMap((source) => source.metrics?.() ?? []),
+    projects: (name) => opened.get(name)?.watched.projects?.() ?? [],
     async act(name, action, params, signal) {
-      const source = opened.get(name);
+      const source = opened.get(name)?.watched;
       if (source?.act === undefined)
         throw new Fault('usage', `${name} is switched off in the settings`, { is: 'machine', key: 'action' });
       return await source.act(action, params, signal);
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(all.map((source) => source[Symbol.asyncDispose]()));
+      await Promise.all(all().map((source) => source[Symbol.asyncDispose]()));
     },
   };
 }

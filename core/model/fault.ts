@@ -22,7 +22,7 @@ export const FAULTS = {
   unreadable: { next: 'check that the file exists and that this user may read it' },
   'hook-settings': { next: 'make that folder writable for this user, then run hivebar hook install again' },
   'hook-gone': { next: 'run hivebar hook install, or start Hivebar, with the current Node' },
-  settings: { next: 'correct the file, or move it away to use the defaults' },
+  settings: { next: 'correct the file, or move it away to use the defaults', http: 400 },
   unwritable: { next: 'check the owner and mode of the directory', http: 507 },
   'no-space': { next: 'free space on the disk', http: 507 },
   'exec-failed': { next: 'run the command by hand with the same environment' },

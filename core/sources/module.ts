@@ -226,6 +226,11 @@ export interface WatchedSource extends AsyncDisposable {
   /** What is watched from the start. The watchers dispose these sources. */
   readonly hives: readonly WatchedHive[];
   readonly services?: readonly Service[];
+  /**
+   * Takes the settings of its source, which have changed. A source without this is closed and opened again.
+   * @throws Fault
+   */
+  follow?(settings: object): Promise<void>;
   /** Looks for new hives now. */
   poll?(): void;
   /** The sessions of a persona of this source, which has announced none. @throws Fault `exec-failed` */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createActions, type TrayControls } from '../../app/actions/index.ts';
 import { COMMANDS } from '../../app/cli/commands.ts';
-import { SETTINGS } from '../../app/config/tray/index.ts';
+import { appliesAtNextStart, SETTINGS } from '../../app/config/tray/index.ts';
 import { parseWatch, WATCH_FLAGS } from '../../app/config/watch/index.ts';
 import { CauseWire, HiveWire, PersonaWire, StatusWire } from '../../app/status/wire.ts';
 import { CONTRACT_FILE, updateContract } from '../../build/contract.ts';
@@ -53,6 +53,16 @@ describe('docs/contract says what the code does', () => {
   test('every setting with its default', () => {
     const own = Object.entries(SETTINGS.properties).filter(([key]) => !Object.hasOwn(SOURCE_SETTINGS, key));
     compareSettings(own, 'settings.md', '## Keys of `config.json`');
+  });
+
+  test('which settings need the next start', () => {
+    const text = readFileSync(join(ROOT, 'docs/contract/settings.md'), 'utf8');
+    const list = /^- These apply at the next start: ([^.]*)\./m.exec(text)?.[1] ?? '';
+    const names = Object.keys(SETTINGS.properties) as (keyof typeof SETTINGS.properties)[];
+    assert.deepEqual(
+      [...list.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+      names.filter(appliesAtNextStart),
+    );
   });
 
   test('every source, with its prefix and its settings, and none that is not there', () => {

@@ -112,7 +112,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     sessions: () => [],
   });
   const permissions = createPermissions(
-    { board, isOn: true, findPersona: (persona) => persona },
+    { board, isOn: () => true, findPersona: (persona) => persona },
     { clock: realClock, log: silentLog, random: realRandom },
   );
   const server = await startStatusServer({

@@ -18,7 +18,9 @@ export type SettingsCheck =
   | { readonly is: 'good'; readonly settings: Partial<Settings> }
   | { readonly is: 'bad'; readonly problems: readonly [SettingsProblem, ...SettingsProblem[]] };
 
-const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true }).compile<Partial<Settings>>({
+const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true, keywords: ['atNextStart'] }).compile<
+  Partial<Settings>
+>({
   ...SETTINGS,
   required: [], // the file lists only what differs from the defaults
 });

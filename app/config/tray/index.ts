@@ -1,4 +1,5 @@
 export { checkAddress, checkSettings, type SettingsCheck, type SettingsProblem } from './check-settings.ts';
+export { createLiveSettings, type LiveSettings, type SettingsChange } from './live-settings.ts';
 export {
   getSettingsPath,
   isSettingName,
@@ -8,9 +9,11 @@ export {
   type SettingsFile,
 } from './settings.node.ts';
 export {
+  appliesAtNextStart,
   type OpenerConfig,
   type Primary,
   type QuietHoursSetting,
   SETTINGS,
   type Settings,
 } from './settings.ts';
+export { watchSettings } from './watch-settings.node.ts';

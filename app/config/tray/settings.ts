@@ -14,6 +14,7 @@ const NATS = {
   },
   required: ['url'],
   additionalProperties: false,
+  atNextStart: true,
   description: 'the NATS server through which the local hives of several machines exchange items',
 } as const;
 
@@ -32,6 +33,7 @@ const NUDGE = {
   },
   additionalProperties: false,
   default: {},
+  atNextStart: true,
   description: 'how to tell an idle agent that items wait for it',
 } as const;
 
@@ -91,6 +93,7 @@ const OWN_SETTINGS = {
       minimum: 0,
       maximum: 65_535,
       default: 7475,
+      atNextStart: true,
       description: 'port of the status server; 0: any free port',
     },
     nats: NATS,
@@ -111,21 +114,40 @@ const OWN_SETTINGS = {
       default: 10,
       description: 'poll an inbox at least after this many skipped polls',
     },
-    contentChars: { type: 'integer', minimum: 0, default: 220, description: 'code points of content in an event' },
+    contentChars: {
+      type: 'integer',
+      minimum: 0,
+      default: 220,
+      atNextStart: true,
+      description: 'code points of content in an event',
+    },
     heartbeatSeconds: { type: 'integer', minimum: 0, default: 0, description: 'heartbeat events this often; 0: none' },
     keepMailDays: {
       type: 'number',
       exclusiveMinimum: 0,
       default: 30,
+      atNextStart: true,
       description: 'how long the local hive keeps mail',
     },
     eventsMaxBytes: {
       type: 'integer',
       default: 5_000_000,
+      atNextStart: true,
       description: 'event files rotate at this size; 0 or less: never',
     },
-    eventsKeep: { type: 'integer', minimum: 1, default: 5, description: 'rotated event files to keep' },
-    tray: { enum: ['auto', 'sni', 'systray2', 'none'], default: 'auto', description: 'how the tray icon is shown' },
+    eventsKeep: {
+      type: 'integer',
+      minimum: 1,
+      default: 5,
+      atNextStart: true,
+      description: 'rotated event files to keep',
+    },
+    tray: {
+      enum: ['auto', 'sni', 'systray2', 'none'],
+      default: 'auto',
+      atNextStart: true,
+      description: 'how the tray icon is shown',
+    },
     notifications: { type: 'boolean', default: true, description: 'show notifications on the desktop' },
     sound: { type: 'boolean', default: false, description: 'notifications on the desktop make a sound' },
     channels: CHANNELS_SETTING,
@@ -151,6 +173,7 @@ const OWN_SETTINGS = {
     mcpOverHttp: {
       type: 'boolean',
       default: false,
+      atNextStart: true,
       description: 'serve MCP at /mcp, with the token, to clients that cannot start hivebar mcp',
     },
     opener: OPENER,
@@ -160,11 +183,23 @@ const OWN_SETTINGS = {
       default: ['https', 'http', 'vscode', 'cursor'],
       description: 'URL schemes that Hivebar may open',
     },
-    iconTheme: { enum: ['auto', 'light', 'dark'], default: 'auto', description: 'the panel that shows the icon' },
-    historyDays: { type: 'number', exclusiveMinimum: 0, default: 30, description: 'how long history is kept' },
+    iconTheme: {
+      enum: ['auto', 'light', 'dark'],
+      default: 'auto',
+      atNextStart: true,
+      description: 'the panel that shows the icon',
+    },
+    historyDays: {
+      type: 'number',
+      exclusiveMinimum: 0,
+      default: 30,
+      atNextStart: true,
+      description: 'how long history is kept',
+    },
     tokenEverywhere: {
       type: 'boolean',
       default: false,
+      atNextStart: true,
       description: 'require the token for counts and states too, for a machine that others use',
     },
   },
@@ -210,6 +245,11 @@ export const SETTINGS = {
     ...OWN_SETTINGS.required,
   ],
 } as const;
+
+/** Returns whether a change of this setting applies at the next start only. Its schema says so. */
+export function appliesAtNextStart(name: keyof typeof SETTINGS.properties): boolean {
+  return 'atNextStart' in SETTINGS.properties[name];
+}
 
 type OwnSettings = XStatic<typeof OWN_SETTINGS>;
 export type Settings = SourceSettings & OwnSettings;

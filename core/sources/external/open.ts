@@ -120,6 +120,7 @@ export function openExternal(settings: ExternalSettings, host: SourceHost): Watc
   return {
     hives: [],
     services: [service],
+    follow: async (changed) => await inTurn(async () => await follow(changed as ExternalSettings)),
     findSessions: (persona) => {
       const source = running.get(persona.source);
       return source === undefined ? [] : findSessions(source, persona, host);

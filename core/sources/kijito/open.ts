@@ -61,7 +61,12 @@ export function openKijito(
     const remote = { id: KIJITO, base, members: toDirectory('', reserved), credential, proxy };
     watched.unshift(createKijitoHive(remote, rules, host));
   }
-  return { hives: watched, [Symbol.asyncDispose]: async () => {} };
+  return {
+    hives: watched,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(watched.map(({ source }) => source[Symbol.asyncDispose]()));
+    },
+  };
 }
 
 function createTokenCredentials(id: string, path: string, { clock, log }: SourceEnvironment): Credentials {

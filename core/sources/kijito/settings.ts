@@ -31,6 +31,7 @@ const PRIMARY = {
       additionalProperties: false,
     },
   ],
+  atNextStart: true,
   description: 'the hive whose personas have bare names; decided on the first run',
 } as const;
 
