@@ -111,7 +111,7 @@ function announceKind(draft: PolicyDraft, kind: AskKind, fresh: readonly AskStat
   }
   const { crowdWithinMs, asksAbove } = draft.rules;
   const bubbles = asking.bubbles.filter((at) => draft.at - at < crowdWithinMs && at <= draft.at);
-  if (bubbles.length + fresh.length > asksAbove) {
+  if (bubbles.length + fresh.length > asksAbove || fresh.length > draft.countRoom()) {
     announceShared(draft, kind, fresh);
     return;
   }
@@ -146,7 +146,7 @@ function isCritical(ask: AskState): boolean {
 
 function announceOwn(draft: PolicyDraft, ask: AskState): void {
   draft.setAsk(ask.key, { ...ask, announceState: 'handed', banner: 'own' });
-  draft.put(buildOwn(draft, ask));
+  draft.putOwn(buildOwn(draft, ask));
 }
 
 function buildOwn(draft: PolicyDraft, ask: AskState): Notification {

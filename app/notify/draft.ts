@@ -14,6 +14,8 @@ import type {
   PolicyState,
 } from './state.ts';
 
+const MINUTE_MS = 60_000;
+
 type PolicyTable =
   | 'muted'
   | 'hidden'
@@ -91,8 +93,25 @@ export class PolicyDraft {
     else this.#own('announcedWaits')[key] = wait;
   }
 
+  /** Returns how many banners of one thing may be shown now. `kept`: as many stay free for what needs a person more. */
+  countRoom(kept = 0): number {
+    return Math.max(0, this.rules.mostPerMinute - kept - this.#listMinute().length);
+  }
+
+  /** Requests a tick for when another banner of one thing may be shown. */
+  wakeForRoom(kept = 0): void {
+    const since = this.#listMinute().at(-Math.max(1, this.rules.mostPerMinute - kept));
+    if (since !== undefined) this.wake(since + MINUTE_MS);
+  }
+
+  #listMinute(): Instant[] {
+    return this.#state.minute.filter((at) => this.at - at < MINUTE_MS && at <= this.at);
+  }
+
   set(
-    part: Partial<Pick<PolicyState, 'crowd' | 'bubbles' | 'paused' | 'quiet' | 'catchingUpUntil' | 'channel'>>,
+    part: Partial<
+      Pick<PolicyState, 'crowd' | 'bubbles' | 'sharedOutages' | 'paused' | 'quiet' | 'catchingUpUntil' | 'channel'>
+    >,
   ): void {
     this.#state = { ...this.#state, ...part };
   }
@@ -106,6 +125,13 @@ export class PolicyDraft {
     return this.#state.open[key] === true;
   }
 
+  /** Shows a banner of one thing, which counts in the bound of a minute. */
+  putOwn(banner: Notification): void {
+    this.#state = { ...this.#state, minute: [...this.#listMinute(), this.at] };
+    this.put(banner);
+  }
+
+  /** Shows a banner that several things share. */
   put(banner: Notification): void {
     this.#own('open')[banner.key] = true;
     this.show.push(banner);

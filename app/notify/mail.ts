@@ -144,8 +144,9 @@ export function deferAll(draft: PolicyDraft): void {
  */
 export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
   const waiting: [PersonaState, News][] = [];
+  const { keptForNeeds, bubbleEveryMs, crowdAbove } = draft.rules;
   let bubbles = draft.state.bubbles.filter((at) => draft.at - at < draft.rules.crowdWithinMs && at <= draft.at);
-  for (const persona of Object.values(draft.state.personas)) {
+  for (const persona of listUrgentFirst(draft)) {
     const { mail } = persona;
     if (mail.is !== 'news' || mail.fresh === 0) continue;
     if (draft.isHushed(persona.id)) {
@@ -156,19 +157,28 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
     // The mail was delivered, but nothing is unread: it was read in between, or the counts are about to come. The next counts
     // decide.
     if (isZero(persona.unread)) continue;
-    if (mail.shownAt !== null && !draft.hasPassed(mail.shownAt, draft.rules.bubbleEveryMs)) continue;
-    const key = toMailKey(persona.id);
-    if (!draft.isOpen(key)) {
-      if ((mail.came === 'away' && only === 'all') || bubbles.length >= draft.rules.crowdAbove) {
-        waiting.push([persona, mail]);
-        continue;
-      }
+    if (mail.shownAt !== null && !draft.hasPassed(mail.shownAt, bubbleEveryMs)) continue;
+    const kept = isUrgent(persona) ? 0 : keptForNeeds;
+    const hasRoom = draft.countRoom(kept) > 0;
+    if (draft.isOpen(toMailKey(persona.id))) {
+      if (hasRoom) announceOwn(draft, persona, mail);
+      else draft.wakeForRoom(kept);
+    } else if ((mail.came === 'away' && only === 'all') || bubbles.length >= crowdAbove || !hasRoom) {
+      waiting.push([persona, mail]);
+    } else {
       bubbles = [...bubbles, draft.at];
+      announceOwn(draft, persona, mail);
     }
-    announceOwn(draft, persona, mail);
   }
-  if (bubbles.length !== draft.state.bubbles.length) draft.set({ bubbles });
+  draft.set({ bubbles });
   announceCrowd(draft, waiting);
+}
+
+/** Whoever has urgent mail comes before the others, while there is room. */
+function listUrgentFirst({ state }: PolicyDraft): readonly PersonaState[] {
+  const personas = Object.values(state.personas);
+  const urgent = personas.filter(isUrgent);
+  return urgent.length === 0 ? personas : [...urgent, ...personas.filter((persona) => !isUrgent(persona))];
 }
 
 function announceOwn(draft: PolicyDraft, persona: PersonaState, mail: News): void {
@@ -177,7 +187,7 @@ function announceOwn(draft: PolicyDraft, persona: PersonaState, mail: News): voi
     mail: { ...mail, fresh: 0, shownAt: draft.at, banner: 'own' },
     urgency: { ...persona.urgency, unannounced: 0 },
   });
-  draft.put(
+  draft.putOwn(
     buildMailNotification({
       persona: persona.id,
       label: persona.label,
@@ -216,7 +226,9 @@ function announceCrowd(draft: PolicyDraft, waiting: readonly [PersonaState, News
     });
   }
   draft.set({ crowd: { waitingSince: null, shownAt: draft.at } });
-  const covered = findCoveredMail(draft, 'crowd').filter(([persona]) => !draft.isHushed(persona.id));
+  const covered = findCoveredMail(draft, 'crowd')
+    .filter(([persona]) => !draft.isHushed(persona.id))
+    .sort(([a], [b]) => Number(isUrgent(b)) - Number(isUrgent(a)));
   const count = covered.reduce((sum, [persona, mail]) => sum + countUnread(persona, mail), 0);
   draft.put(
     buildCrowdNotification(

@@ -2,6 +2,13 @@ import type { Fact } from '../../core/board/index.ts';
 import type { Fault, Instant, PersonaId, SourceId } from '../../core/model/index.ts';
 import { type Notification, toOutageKey } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
+import {
+  announceShared,
+  handleSharedRefused,
+  handleSharedShown,
+  SHARED_OUTAGES,
+  type SharedEdge,
+} from './shared-outages.ts';
 import type { AnnouncedOutage, Cause, OutageState, PersonaState, Voice } from './state.ts';
 import { BODY_POINTS, buildOutageNotification, buildRecoveryNotification, toSingleLine } from './texts.ts';
 
@@ -82,6 +89,10 @@ export function handleMachine(draft: PolicyDraft, { at, key, fault }: Extract<Fa
 
 /** The channel accepted the banner: only now the outage counts as announced. */
 export function handleShown(draft: PolicyDraft, banner: Notification): void {
+  if (banner.key === SHARED_OUTAGES) {
+    handleSharedShown(draft);
+    return;
+  }
   const key = banner.key as OutageKey;
   const outage = draft.state.outages[key];
   if (outage === undefined || outage.handed === null) return;
@@ -101,6 +112,10 @@ export function handleShown(draft: PolicyDraft, banner: Notification): void {
 }
 
 export function handleRefused(draft: PolicyDraft, banner: Notification): void {
+  if (banner.key === SHARED_OUTAGES) {
+    handleSharedRefused(draft);
+    return;
+  }
   const outage = draft.state.outages[banner.key as OutageKey];
   if (outage !== undefined) draft.setOutage(banner.key as OutageKey, { ...outage, handed: null });
 }
@@ -112,7 +127,8 @@ export function handleRefused(draft: PolicyDraft, banner: Notification): void {
  */
 export function announceEdges(draft: PolicyDraft, voice: Voice): void {
   const outages = Object.entries(draft.state.outages) as [OutageKey, OutageState][];
-  if (outages.length === 0) return;
+  if (outages.length === 0 && !draft.isOpen(SHARED_OUTAGES)) return;
+  const shared: SharedEdge[] = [];
   const personas = Object.values(draft.state.personas);
   const membersByKey = new Map<OutageKey, PersonaState[]>(outages.map(([key]) => [key, []]));
   for (const persona of personas) for (const key of listCauses(persona)) membersByKey.get(key)?.push(persona);
@@ -124,9 +140,9 @@ export function announceEdges(draft: PolicyDraft, voice: Voice): void {
     const announced = draft.state.announced[key];
     if (visible.length > 0 || bare) {
       stillDown(draft, key, announced, bare || visible.some(({ health }) => health.is === 'down'));
-      if (voice === 'all') announceDown(draft, key, outage, visible, draft.state.announced[key]);
+      if (voice === 'all') announceDown(draft, key, outage, visible, draft.state.announced[key], shared);
     } else if (announced !== undefined && outage.recovering && isForAnybody(draft, announced)) {
-      announceUp(draft, key, outage, announced, voice);
+      announceUp(draft, key, outage, announced, voice, shared);
     } else {
       if (announced !== undefined) {
         draft.take(key); // all of its personas have left, are hidden, or are down for another reason
@@ -135,6 +151,7 @@ export function announceEdges(draft: PolicyDraft, voice: Voice): void {
       if (outage.sources.length === 0 && members.length === 0) draft.setOutage(key, null);
     }
   }
+  announceShared(draft, shared);
 }
 
 /** Returns whether a source cannot list its personas and none of its visible personas can be polled. */
@@ -161,6 +178,7 @@ function announceDown(
   outage: OutageState,
   members: readonly PersonaState[],
   announced: AnnouncedOutage | undefined,
+  shared: SharedEdge[],
 ): void {
   const { rules } = draft;
   if (announced === undefined) {
@@ -175,13 +193,21 @@ function announceDown(
         ? draft.hasPassed(outage.firstAt, rules.sourceHoldMs)
         : draft.hasPassed(outage.firstAt, rules.holdAtMostMs) || draft.hasPassed(outage.changedAt, rules.holdMs);
     if (!held) return;
+    if (draft.countRoom() === 0) {
+      shared.push({ key, outage, edge: 'down', personas: members.map((p) => p.id) });
+      return;
+    }
   } else {
     // The same banner is shown with a higher count while it is on the screen. One that was closed does not come back.
     if (!draft.isOpen(key) || members.length <= announced.personas.length || !isAudible(draft, members)) return;
     if (!draft.hasPassed(announced.at, rules.bubbleEveryMs)) return;
+    if (draft.countRoom() === 0) {
+      draft.wakeForRoom();
+      return;
+    }
   }
   draft.setOutage(key, { ...outage, handed: members.map((p) => p.id) });
-  draft.put(
+  draft.putOwn(
     buildOutageNotification(
       outage.cause,
       members.map((p) => p.label),
@@ -196,6 +222,7 @@ function announceUp(
   outage: OutageState,
   announced: AnnouncedOutage,
   voice: Voice,
+  shared: SharedEdge[],
 ): void {
   if (voice === 'unheard' || !draft.hasPassed(outage.changedAt, draft.rules.holdMs)) return;
   const visibleIds = listVisible(draft, announced);
@@ -206,9 +233,14 @@ function announceUp(
     if (announced.over === null) draft.setAnnounced(key, { ...announced, over });
     return;
   }
+  if (draft.countRoom() === 0) {
+    draft.take(key);
+    shared.push({ key, outage, edge: 'up', personas: visibleIds });
+    return;
+  }
   const labels = visibleIds.map((id) => draft.findPersona(id)?.label ?? id);
   draft.setOutage(key, { ...outage, handed: visibleIds });
-  draft.put(buildRecoveryNotification(announced, labels, over - announced.since, draft.at - over));
+  draft.putOwn(buildRecoveryNotification(announced, labels, over - announced.since, draft.at - over));
 }
 
 function listVisible(draft: PolicyDraft, { personas }: AnnouncedOutage): readonly PersonaId[] {
@@ -252,6 +284,7 @@ function addToOutage(
           sources,
           recovering: false,
           handed: null,
+          sharedEdge: null,
         }
       : {
           ...before,
@@ -283,6 +316,7 @@ function resume(draft: PolicyDraft, announced: AnnouncedOutage, sources: readonl
     sources,
     recovering: false,
     handed: null,
+    sharedEdge: null,
   });
 }
 

@@ -76,8 +76,8 @@ test('a shared banner that grows no longer counts who was hidden meanwhile', () 
   scene.mail('cy', 1, 'one');
   scene.wait(60);
   assert.deepEqual(scene.transcript, [
-    '1s show [normal] 2 personas have mail: 2 new | ada, bo',
-    '31s replace [normal] 2 personas have mail: 2 new | bo, cy',
+    '1s show [normal] 2 messages for 2 personas | ada, bo',
+    '31s replace [normal] 2 messages for 2 personas | bo, cy',
   ]);
 });
 
@@ -168,7 +168,7 @@ test('in quiet hours nothing is shown; what is unread at their end is one banner
   }
   scene.poll('cy', exactly(0));
   scene.wait(9 * 3600);
-  assert.deepEqual(scene.transcript, ['28801s show [normal] 2 personas have mail: 4 new | ada, bo']);
+  assert.deepEqual(scene.transcript, ['28801s show [normal] 4 messages for 2 personas | ada, bo']);
 });
 
 test('in quiet hours a banner that is there goes when its mail is read, and is not replaced before their end', () => {
@@ -256,7 +256,7 @@ test('S5: after a gap: mail of that time is one banner in all, and what fails is
   scene.down('cy', 'cy', 'persona');
   for (const p of ['ada', 'bo']) scene.mail(p, 2, 'one', 'two');
   scene.wait(20);
-  assert.deepEqual(scene.transcript, ['3601s show [normal] 2 personas have mail: 4 new | ada, bo']);
+  assert.deepEqual(scene.transcript, ['3601s show [normal] 4 messages for 2 personas | ada, bo']);
   scene.wait(40);
   assert.match(scene.transcript[1] ?? '', /^3630s show \[critical\] cy down/);
   scene.mail('cy', 1, 'and now live');
@@ -277,7 +277,7 @@ test('a flood of 10,000 mails is a banner each half minute for one persona, six 
   for (let i = 1; i <= 100; i += 1) for (const p of personas) crowd.mail(p, i, `mail ${i}`);
   crowd.wait(10);
   assert.equal(crowd.transcript.length, 6);
-  assert.equal(crowd.screen.get('crowd')?.title, '95 more personas have mail: 9500 new');
+  assert.equal(crowd.screen.get('crowd')?.title, '9500 more messages for 95 personas');
 });
 
 test('the buttons of mail: open, mute, and mark as read where that can be done', () => {

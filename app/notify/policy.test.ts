@@ -346,7 +346,7 @@ test('S17: a thousand personas with mail at once are five banners and one for th
   );
   scene.wait(60);
   assert.equal(scene.transcript.length, 6);
-  assert.equal(scene.transcript[5], '1s show [normal] 995 more personas have mail: 1990 new | p5, p6, p7 and 992 more');
+  assert.equal(scene.transcript[5], '1s show [normal] 1990 more messages for 995 personas | p5, p6, p7 and 992 more');
   scene.facts(...personas.map((p) => createPolledFact(p, scene.at, exactly(0))));
   assert.equal(scene.screen.size, 0, 'all was read, all is gone');
 });
@@ -362,7 +362,7 @@ test('S17: what came while Hivebar was away is one banner in all; what comes fro
   scene.mail('ada', 3, 'c');
   scene.wait(60);
   assert.deepEqual(scene.transcript, [
-    '1s show [normal] 3 personas have mail: 6 new | ada, bo, cy',
+    '1s show [normal] 6 messages for 3 personas | ada, bo, cy',
     '31s show [normal] ada: 3 new | bob: c',
   ]);
   scene.facts(...personas.map((p) => createPolledFact(p, scene.at, exactly(0))));

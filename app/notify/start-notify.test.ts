@@ -357,7 +357,7 @@ test('a storm is left alone until its lines are written, then it is five banners
   await clock.advance(30);
   assert.equal(desktop.calls.length, 5);
   await clock.advance(1000);
-  assert.deepEqual(desktop.calls.slice(5), ['show 95 more personas have mail: 95 new']);
+  assert.deepEqual(desktop.calls.slice(5), ['show 95 more messages for 95 personas']);
 });
 
 test('mail that was told before it listened is shown, but not what was read meanwhile', async (t) => {

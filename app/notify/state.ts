@@ -27,6 +27,8 @@ export interface AnnouncedOutage {
   readonly over: Instant | null;
   /** The personas that the banner counted. */
   readonly personas: readonly PersonaId[];
+  /** It was told of by the shared banner only. Absent otherwise, and after a restart. */
+  readonly isShared?: true;
 }
 
 export type AnnouncedOutages = Readonly<Record<`outage:${string}`, AnnouncedOutage>>;
@@ -127,6 +129,8 @@ export interface OutageState {
   readonly recovering: boolean;
   /** The personas of a banner that is on its way to the channel. */
   readonly handed: readonly PersonaId[] | null;
+  /** What the shared banner tells of it, while that is on its way to the channel; null: it has a banner of its own. */
+  readonly sharedEdge: 'down' | 'up' | null;
 }
 
 /** The kinds of things that need a person at once (asks.ts). */
@@ -205,7 +209,15 @@ export interface PolicyState {
   readonly crowd: { readonly waitingSince: Instant | null; readonly shownAt: Instant | null };
   /** When personas recently got new banners of their own, oldest first. */
   readonly bubbles: readonly Instant[];
+  /** When banners of one thing, of any kind, were shown or replaced in the last minute, oldest first. */
+  readonly minute: readonly Instant[];
   readonly outages: Readonly<Record<`outage:${string}`, OutageState>>;
+  /** The banner that outages share: since when one waits for it, when it was last shown, and what it tells. */
+  readonly sharedOutages: {
+    readonly waitingSince: Instant | null;
+    readonly shownAt: Instant | null;
+    readonly tells: 'down' | 'up';
+  };
   /** The announced outages. Only this, `announcedDecisions` and `announcedWaits` survive the process. */
   readonly announced: AnnouncedOutages;
   readonly asks: Readonly<Record<AskKey, AskState>>;
@@ -239,7 +251,9 @@ export function createPolicyState({
     personas: {},
     crowd: { waitingSince: null, shownAt: null },
     bubbles: [],
+    minute: [],
     outages: {},
+    sharedOutages: { waitingSince: null, shownAt: null, tells: 'up' },
     announced,
     asks: {},
     announcedDecisions,
@@ -274,6 +288,10 @@ export interface NotifyRules {
    * all new ones share one.
    */
   readonly asksAbove: number;
+  /** At most this many banners of one thing in a minute, over all kinds. What is more shares the banner of its kind. */
+  readonly mostPerMinute: number;
+  /** How many of these are kept free of mail that is not urgent. */
+  readonly keptForNeeds: number;
   /** The wait before the next attempt after the channel refused a banner, unless it reports earlier that it is ready. */
   readonly deafMs: number;
   /** Urgent mail, decisions of high urgency, agents that wait and questions are shown in quiet hours too. */
@@ -292,6 +310,8 @@ export const NOTIFY_RULES: NotifyRules = {
   crowdAbove: 5,
   crowdWithinMs: 10_000,
   asksAbove: 3,
+  mostPerMinute: 10,
+  keptForNeeds: 4,
   deafMs: 60_000,
   urgentBreaksQuiet: false,
   answersPermissions: false,

@@ -6,6 +6,7 @@ import {
   formatDuration,
   formatFolder,
   formatList,
+  formatQuantity,
   formatStateReason,
   formatWaiting,
   stripUnseen,
@@ -69,7 +70,7 @@ export function buildCrowdNotification(
   return {
     key: 'crowd',
     is: 'mail',
-    title: `${labels.length} ${besideOthers ? 'more ' : ''}${labels.length === 1 ? 'persona has' : 'personas have'} mail: ${count} new${urgent ? ', urgent' : ''}`,
+    title: `${formatQuantity(count, besideOthers ? 'more message' : 'message')} for ${formatQuantity(labels.length, 'persona')}${urgent ? ', urgent' : ''}`,
     body: formatNames(labels),
     urgency: urgent ? 'high' : 'normal',
     opens: { is: 'overview' },
@@ -107,6 +108,41 @@ export function buildRecoveryNotification(
     opens: toTarget(announced.cause),
     buttons: buildOutageButtons(announced.cause),
   };
+}
+
+/** An outage in a banner that several share. */
+interface NamedOutage {
+  readonly cause: Cause;
+  /** The first persona that it is about; null for none. */
+  readonly label: string | null;
+}
+
+/** Builds one banner for beginnings and ends of outages whose own banners would have been too many in this minute. */
+export function buildOutagesNotification(
+  down: readonly NamedOutage[],
+  up: readonly NamedOutage[],
+  besideOthers: boolean,
+): Notification {
+  const over = up.length === 1 ? '1 outage is over' : `${up.length} outages are over`;
+  const began = formatQuantity(down.length, besideOthers ? 'more outage' : 'outage');
+  const names = (list: readonly NamedOutage[]): string => formatNames([...new Set(list.map(findSubject))]);
+  return {
+    key: 'outages',
+    is: down.length > 0 ? 'outage' : 'recovery',
+    title: [...(down.length > 0 ? [began] : []), ...(up.length > 0 ? [over] : [])].join(', '),
+    body: [
+      ...(down.length > 0 ? [`Down: ${names(down)}.`] : []),
+      ...(up.length > 0 ? [`Back: ${names(up)}.`] : []),
+    ].join(' '),
+    urgency: down.length > 0 ? 'critical' : 'normal',
+    opens: { is: 'overview' },
+    buttons: [],
+  };
+}
+
+function findSubject({ cause, label }: NamedOutage): string {
+  if (cause.scope === 'machine') return 'this machine';
+  return cause.scope === 'persona' && label !== null ? label : cause.source;
 }
 
 /** The content of a decision's banner. All of it is untrusted. */

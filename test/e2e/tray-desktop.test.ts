@@ -26,7 +26,7 @@ describe('banners of the tray process', { skip, concurrency: true }, () => {
 
   for (const [names, title] of [
     [['solo'], 'solo: 500 new'],
-    [Array.from({ length: 20 }, (_, i) => `crowd${i}`), '20 personas have mail: 500 new'],
+    [Array.from({ length: 20 }, (_, i) => `crowd${i}`), '500 messages for 20 personas'],
   ] as const) {
     test(`S17: 500 old mails at the first start, for ${names.length}: a badge of 500, and one banner`, async () => {
       using home = trayHome();

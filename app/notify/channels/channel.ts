@@ -11,6 +11,7 @@ export type NotificationKey =
   | `mail:${string}`
   | 'crowd'
   | `outage:${string}`
+  | 'outages'
   | `decision:${number}`
   | 'decisions'
   | `wait:${string}`
