@@ -17,6 +17,8 @@ export interface PageScreenshots {
   readonly executablePath: string;
   readonly tray: Pick<TrayProcess, 'url' | 'token'>;
   readonly views: readonly ScreenshotView[];
+  /** What the page says of its connection; `live` by default. */
+  readonly link?: 'live' | 'lost';
   /** Opens what a picture shows, and waits for it. */
   readonly show: (page: Page, view: ScreenshotView) => Promise<void>;
 }
@@ -27,6 +29,7 @@ export async function capturePageScreenshots({
   executablePath,
   tray,
   views,
+  link = 'live',
   show,
 }: PageScreenshots): Promise<void> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
@@ -37,7 +40,7 @@ export async function capturePageScreenshots({
       // as a one-time link leaves it
       await page.addInitScript(`localStorage.setItem('hivebar-token', ${JSON.stringify(tray.token)})`);
       await show(page, view);
-      await page.locator('#link[data-link="live"]').waitFor();
+      await page.locator(`#link[data-link="${link}"]`).waitFor();
       await page.mouse.move(0, 0);
       const whole = join(folder, `.whole-${name}`);
       await page.screenshot({ path: whole });

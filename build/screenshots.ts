@@ -221,7 +221,7 @@ async function capturePages(tray: TrayProcess): Promise<void> {
         await page.locator('#chart canvas').waitFor();
       } else {
         await page.goto(`${tray.url}/`);
-        await page.locator('.card .past').first().waitFor();
+        await page.locator('.card .line').first().waitFor();
       }
       await page.locator('.decision button').first().waitFor();
     },

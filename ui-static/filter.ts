@@ -2,7 +2,7 @@ import type { PersonaWire } from '../app/status/wire.ts';
 
 /** The filter and search of inboxes. Pure. */
 
-export const FILTERS = ['all', 'waiting', 'unread', 'down', 'muted', 'hidden'] as const;
+export const FILTERS = ['all', 'waiting', 'urgent', 'unread', 'down', 'muted', 'hidden'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 export interface FilterQuery {
@@ -19,6 +19,8 @@ export function isInFilter(persona: PersonaWire, filter: Filter): boolean {
       return true;
     case 'waiting':
       return persona.agent === 'waiting' || (persona.questions ?? 0) > 0;
+    case 'urgent':
+      return (persona.urgent ?? 0) > 0;
     case 'unread':
       return (persona.unread ?? 0) > 0;
     case 'down':

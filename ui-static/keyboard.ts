@@ -3,7 +3,8 @@
 export interface KeyBinding {
   /** The value of `KeyboardEvent.key`, or two keys that are pressed one after the other: `g f`. */
   readonly keys: string;
-  readonly words: string;
+  /** What it does, for the list of keys. Null leaves it out. */
+  readonly words: string | null;
   /** Returns false when the key has no effect now; then the browser handles it. */
   run(): unknown;
 }

@@ -1,16 +1,20 @@
-import type { AlertWire, StatusWire } from '../app/status/wire.ts';
-import { displayName, displayText, formatDuration, formatFullTime, formatRest } from '../core/format/index.ts';
-import { startDecisionsPanel } from './decisions.ts';
-import { cloneTemplate, createSvg, fillSlots, getById, getPart } from './dom.ts';
-import { drawCards, listCardLinks, listCards, startInboxSearch } from './find.ts';
+import type { StatusWire } from '../app/status/wire.ts';
+import { displayName } from '../core/format/index.ts';
+import type { DecisionsPanel } from './decisions.ts';
+import { arrange, cloneTemplate, enableCopy, fillSlots, getById, getPart, setAttribute } from './dom.ts';
+import { startInboxFinder } from './find.ts';
+import { listNeeding } from './inbox-order.ts';
+import { addKeys } from './keyboard.ts';
+import { type InboxList, startInboxList } from './list.ts';
 import { follow } from './live.ts';
-import { drawPast } from './past-drawings.ts';
-import { startPermissionsPanel } from './permissions.ts';
+import { startNewest } from './newest.ts';
+import type { PermissionsPanel } from './permissions.ts';
 import { startPlaces } from './places.ts';
-import { formatAgo, formatNumber, hasQuestion, toCauseSlots, toFragment, toSummary, truncate } from './present.ts';
+import { formatNumber, hasQuestion, toFragment } from './present.ts';
 import type { Projects } from './projects.ts';
 import { parseOnceLink, parseRoute, type Route } from './route.ts';
-import { ask, redeem, saveToken } from './token.ts';
+import { toCauses, toLostSummary, toSummary } from './summary.ts';
+import { redeem, saveToken } from './token.ts';
 import type { InboxView } from './view.ts';
 
 /** Keeps the page that the server sent up to date, and shows one inbox when the address names one. */
@@ -23,17 +27,26 @@ const causes = getById('causes');
 const form = getById('token');
 const overview = getById('overview');
 const summaryParts = [getById('summary'), getPart(document, 'footer')];
-const find = startInboxSearch(() => drawAll());
-const decisionsPanel = startDecisionsPanel(() => needToken('action'));
-const permissionsPanel = startPermissionsPanel(() => needToken('action'));
+const list: InboxList = startInboxList((group) => finder.toggle(group));
+const finder = startInboxFinder(
+  () => list,
+  () => drawAll(true),
+);
+const newest = startNewest(() => drawSoon());
 const places = startPlaces(() => needToken('action'));
 let route: Route = { is: 'overview' };
 let latestStatus: StatusWire | null = null;
+/** The server does not answer: what is shown is what was. */
+let isLost = false;
+let decisionsPanel: DecisionsPanel | null = null;
+let permissionsPanel: PermissionsPanel | null = null;
 let view: InboxView | null = null;
 let projects: Projects | null = null;
 let pastAt = Number.NEGATIVE_INFINITY;
 let drawnCauses = '';
+let isDrawing = false;
 
+addCopyButtons();
 await redeemOnceLink();
 goTo();
 window.addEventListener('hashchange', async () => {
@@ -45,15 +58,20 @@ const pollNow = follow({
   status: (status) => {
     if (latestStatus !== null) say(formatAnnouncement(latestStatus, status));
     latestStatus = status;
-    drawAll();
+    drawSoon();
+    void newest.update(status);
     void updatePast();
-    if (status.projects.length > 0 && projects === null) void openProjects();
+    void openPanels(status);
   },
   link: (link, words) => {
     const line = getById('link');
     if (link === 'closed') needToken();
     else if (form.dataset.why !== 'action') form.hidden = true;
     document.documentElement.dataset.link = link;
+    if (isLost !== (link === 'lost')) {
+      isLost = link === 'lost';
+      drawSoon();
+    }
     if (line.dataset.link === link && line.lastElementChild?.textContent === words) return;
     line.dataset.link = link;
     fillSlots(line, { link: words });
@@ -70,47 +88,91 @@ form.addEventListener('submit', (event) => {
   form.hidden = true;
   pastAt = Number.NEGATIVE_INFINITY;
   pollNow();
-  decisionsPanel.tokenCame();
-  permissionsPanel.tokenCame();
+  decisionsPanel?.tokenCame();
+  permissionsPanel?.tokenCame();
   view?.tokenCame();
   places.tokenCame();
   projects?.tokenCame();
 });
 
-document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape' || route.is === 'overview' || document.activeElement?.matches('input, textarea') === true)
-    return;
-  location.hash = '#personas';
-});
+addKeys('Everywhere', [
+  { keys: 'n', words: 'Open the next inbox that needs you', run: openNext },
+  { keys: '?', words: 'Show these keys', run: () => void import('./keys.ts').then(({ showKeys }) => showKeys()) },
+  {
+    keys: 'Escape',
+    words: null,
+    run() {
+      if (route.is === 'overview') return false;
+      location.hash = '#personas';
+    },
+  },
+]);
 
 // Ages grow while nothing happens. On a hidden page nobody sees them.
 setInterval(() => {
   if (!document.hidden) drawAll();
 }, TICK_MS);
 
-function drawAll(): void {
-  if (latestStatus === null) return;
+/** Draws with the next frame. However many changes come until then, they are drawn once. */
+function drawSoon(): void {
+  if (isDrawing) return;
+  isDrawing = true;
+  requestAnimationFrame(() => {
+    isDrawing = false;
+    drawAll();
+  });
+}
+
+/** @param isAsked the person asked for another order of the list */
+function drawAll(isAsked = false): void {
   const now = Date.now();
-  const summary = toSummary(latestStatus);
-  document.documentElement.dataset.look = summary.shape;
-  for (const part of summaryParts) fillSlots(part, summary.slots);
-  const persona = route.is === 'persona' ? findPersona(latestStatus, route.fragment) : null;
-  const title = persona === null ? summary.title : `${displayName(persona.label.slice(0, 100))} · ${summary.title}`;
-  if (document.title !== title) document.title = title;
-  permissionsPanel.draw(latestStatus, now);
-  decisionsPanel.draw(latestStatus, now);
+  const status = latestStatus;
+  const persona = status !== null && route.is === 'persona' ? findPersona(status, route.fragment) : null;
+  drawSummary(status, persona?.label ?? null, now);
+  if (status === null) return;
+  permissionsPanel?.draw(status, now);
+  decisionsPanel?.draw(status, now);
+  places.draw(status, now);
   if (route.is === 'persona') {
-    const isBoard = latestStatus.projects.some(({ board }) => board === persona?.id);
-    const isAsking = persona !== null && hasQuestion(latestStatus, persona);
+    const isBoard = status.projects.some(({ board }) => board === persona?.id);
+    const isAsking = persona !== null && hasQuestion(status, persona);
     view?.draw(persona, { isBoard, isAsking }, now);
-    projects?.draw(latestStatus, persona === null ? [] : [persona], now);
-    return;
+    projects?.draw(status, persona === null ? [] : [persona], now);
   }
-  places.draw(latestStatus, now);
   if (route.is !== 'overview') return;
-  const matches = find.among(latestStatus.personas);
-  drawCauses(latestStatus, now);
-  drawCards(matches, latestStatus, projects?.draw(latestStatus, matches, now) ?? new Map(), now);
+  drawCauses(status, now);
+  const matches = finder.match(status.personas);
+  const boards = projects?.draw(status, matches, now) ?? new Map<string, HTMLElement>();
+  arrange(getById('boards'), [...boards.values()]);
+  const items = finder.order(
+    matches.filter(({ source }) => !boards.has(source)),
+    status,
+  );
+  list.draw(items, { status, newest: newest.messages, now, isAsked });
+}
+
+/** The headline says at once when the server does not answer. */
+function drawSummary(status: StatusWire | null, persona: string | null, now: number): void {
+  if (status === null && !isLost) return; // what the server wrote is still right
+  const known = status === null ? null : toSummary(status);
+  if (known !== null) document.documentElement.dataset.look = known.shape;
+  const { title, slots } = isLost || known === null ? toLostSummary(status?.generatedAt ?? null, now) : known;
+  for (const part of summaryParts) fillSlots(part, slots);
+  const health = getPart(document, '.health');
+  health.hidden = slots.health === null;
+  setAttribute(health, 'aria-label', slots.healthWords ?? '');
+  setAttribute(health, 'title', slots.healthWords ?? '');
+  const whole = persona === null ? title : `${displayName(persona.slice(0, 100))} · ${title}`;
+  if (document.title !== whole) document.title = whole;
+}
+
+/** Opens the inbox that needs the person most; in the view of one that needs the person, the one after it. */
+function openNext(): void {
+  const needing = latestStatus === null ? [] : listNeeding(latestStatus).map(({ id }) => toFragment(id));
+  const at = route.is === 'persona' ? needing.indexOf(route.fragment) : -1;
+  const next = needing[(at + 1) % needing.length];
+  if (next === undefined) say('No inbox needs you');
+  else location.hash = `#persona=${next}`;
 }
 
 function findPersona({ personas }: StatusWire, fragment: string): StatusWire['personas'][number] | null {
@@ -126,11 +188,11 @@ function goTo(): void {
   overview.hidden = route.is !== 'overview';
   getById('view').hidden = route.is !== 'persona';
   if (before.is === 'persona' && route.is !== 'persona') {
-    decisionsPanel.showIn(null, null);
+    decisionsPanel?.showIn(null, null);
     projects?.showIn(null, null);
     view?.close();
   }
-  void places.show(route).then(drawAll);
+  void places.show(route).then(() => drawAll());
   if (route.is === 'persona') void openView(route.fragment);
   else if (before.is !== 'overview') {
     form.hidden = form.dataset.why !== 'closed';
@@ -141,9 +203,9 @@ function goTo(): void {
 }
 
 function focusCard(fragment: string): void {
-  listCardLinks()
-    .find((a) => a.getAttribute('href') === `#persona=${fragment}`)
-    ?.focus();
+  const persona = latestStatus === null ? null : findPersona(latestStatus, fragment);
+  if (persona !== null) list.focus(persona.id);
+  document.querySelector<HTMLElement>(`#boards a[href="#persona=${CSS.escape(fragment)}"]`)?.focus();
 }
 
 async function openView(fragment: string): Promise<void> {
@@ -153,19 +215,42 @@ async function openView(fragment: string): Promise<void> {
   }
   if (route.is !== 'persona' || route.fragment !== fragment) return; // the person has left in the meantime
   view.open(fragment);
-  decisionsPanel.showIn(getPart(getById('view'), '#asks'), fragment);
+  decisionsPanel?.showIn(getPart(getById('view'), '#asks'), fragment);
   projects?.showIn(getPart(getById('view'), '#board'), fragment);
   drawAll();
 }
 
-/** The code that draws projects is loaded when there is a project. */
+/** The code of these is loaded when there is something for it to show. */
+async function openPanels({ decisions, permissions, projects: boards }: StatusWire): Promise<void> {
+  const isAsked = decisions.length > 0 || getById('asked').firstElementChild !== null;
+  const needing = [
+    ...(isAsked && decisionsPanel === null ? [openDecisions()] : []),
+    ...(permissions.length > 0 && permissionsPanel === null ? [openPermissions()] : []),
+    ...(boards.length > 0 && projects === null ? [openProjects()] : []),
+  ];
+  await Promise.all(needing);
+  if (needing.length > 0) drawAll();
+}
+
+async function openDecisions(): Promise<void> {
+  const { startDecisionsPanel } = await import('./decisions.ts');
+  if (decisionsPanel !== null) return;
+  decisionsPanel = startDecisionsPanel(() => needToken('action'));
+  const place = document.getElementById('asks');
+  if (route.is === 'persona' && place !== null) decisionsPanel.showIn(place, route.fragment);
+}
+
+async function openPermissions(): Promise<void> {
+  const { startPermissionsPanel } = await import('./permissions.ts');
+  permissionsPanel ??= startPermissionsPanel(() => needToken('action'));
+}
+
 async function openProjects(): Promise<void> {
   const { startProjects } = await import('./projects.ts');
   if (projects !== null) return;
-  projects = startProjects(() => needToken('action'), drawAll);
+  projects = startProjects(() => needToken('action'), drawSoon);
   const place = document.getElementById('board');
   if (route.is === 'persona' && place !== null) projects.showIn(place, route.fragment);
-  drawAll();
 }
 
 document.addEventListener('logged-out', () => {
@@ -197,6 +282,19 @@ function showNotice(words: string): void {
   notice.hidden = false;
 }
 
+/** Each command of an empty install can be copied. */
+function addCopyButtons(): void {
+  for (const command of document.querySelectorAll('.empty pre')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.hidden = true;
+    enableCopy(button, () => command.textContent ?? '');
+    command.after(button);
+  }
+}
+
 /** `closed`: nothing is shown without the token. `action`: something that the person did needs it. */
 function needToken(why: 'closed' | 'action' = 'closed'): void {
   if (why === 'action' || form.hidden) form.dataset.why = why; // what a person requested is not removed by news
@@ -215,14 +313,15 @@ async function updatePast(): Promise<void> {
   if (!due && causesNow === drawnCauses) return;
   pastAt = now;
   drawnCauses = causesNow;
-  await Promise.allSettled([drawPast(listCards()), drawAlerts(status)]); // an older server has neither
+  const { drawAlerts, drawPast } = await import('./past-drawings.ts');
+  await Promise.allSettled([drawPast(list.listCards()), drawAlerts(status)]); // an older server has neither
 }
 
 function drawCauses(status: StatusWire, now: number): void {
-  while (causes.children.length > status.causes.length) causes.lastElementChild?.remove();
-  for (const [i, cause] of status.causes.entries()) {
-    const element = causes.children[i] ?? causes.appendChild(cloneTemplate('cause'));
-    fillSlots(element, toCauseSlots(cause, now));
+  const slots = toCauses(status, now);
+  while (causes.children.length > slots.length) causes.lastElementChild?.remove();
+  for (const [i, cause] of slots.entries()) {
+    fillSlots(causes.children[i] ?? causes.appendChild(cloneTemplate('cause')), cause);
   }
 }
 
@@ -275,58 +374,4 @@ function formatAnnouncement(before: StatusWire, after: StatusWire): string | nul
 function formatChange(names: readonly string[], change: string, each = 'inboxes'): string | null {
   if (names.length === 0) return null;
   return names.length > LISTED ? `${names.length} ${each} ${change}` : `${change}: ${names.join('; ')}`;
-}
-
-const LIMIT = 50;
-const TIMEOUT_MS = 5000;
-const MESSAGE_CHARS = 600;
-const NAMED = 3;
-
-/** Draws the past outages, newest first, without those that only concern hidden personas. */
-async function drawAlerts(status: StatusWire): Promise<void> {
-  const answer = await ask(`/api/v1/alerts?limit=${LIMIT}`, AbortSignal.timeout(TIMEOUT_MS));
-  const { alerts } = (await answer.json()) as { alerts: readonly AlertWire[] };
-  const hidden = new Set(status.personas.flatMap(({ id, hidden }) => (hidden ? [id] : [])));
-  const labels = new Map(status.personas.map(({ id, label }) => [id, label]));
-  const visibleAlerts = alerts.flatMap((alert) => {
-    const visibleIds = alert.personas.filter((id) => !hidden.has(id));
-    return visibleIds.length === 0 && alert.personas.length > 0 ? [] : [{ ...alert, personas: visibleIds }];
-  });
-  const open = visibleAlerts.filter(({ until }) => until === null).length;
-  getById('alerts').hidden = visibleAlerts.length === 0;
-  getById('alerts-words').textContent = `${visibleAlerts.length}${open > 0 ? `, ${open} open` : ''}`;
-  getById('alert-list').replaceChildren(...visibleAlerts.map((alert) => createAlertItem(alert, labels)));
-}
-
-function createAlertItem(alert: AlertWire, labels: ReadonlyMap<string, string>): HTMLElement {
-  const entry = document.createElement('li');
-  entry.dataset.look = alert.until === null ? 'down' : 'over';
-  const shape = createSvg('svg', { viewBox: '0 0 20 20', 'aria-hidden': 'true' });
-  shape.append(createSvg('use', { href: alert.until === null ? '#alert' : '#up' }));
-  const when = document.createElement('p');
-  when.className = 'when';
-  const since = document.createElement('time');
-  since.dateTime = alert.since;
-  since.textContent = formatFullTime(Date.parse(alert.since));
-  const span = formatDuration(alert.seconds * 1000);
-  const ended = alert.until === null ? null : formatAgo(Date.now() - Date.parse(alert.until));
-  when.append(since, ended === null ? ` · ongoing for ${span}` : ` · over after ${span}, ${ended}`);
-  const people = document.createElement('p');
-  people.className = 'whom';
-  for (const id of alert.personas.slice(0, NAMED)) {
-    const name = document.createElement('bdi');
-    name.textContent = truncate(displayName(labels.get(id) ?? id), 100);
-    if (people.hasChildNodes()) people.append(', ');
-    people.append(name);
-  }
-  people.append(formatRest(alert.personas.length - NAMED));
-  const text = document.createElement('p');
-  text.className = 'text';
-  const message = document.createElement('bdi');
-  message.textContent = truncate(displayText(alert.message), MESSAGE_CHARS);
-  text.append(message);
-  const body = document.createElement('div');
-  body.append(people, text, when);
-  entry.append(shape, body);
-  return entry;
 }

@@ -3,9 +3,14 @@ import { createSlices, createSvg, isSeen, setAttribute } from './dom.ts';
 import { buildBar, buildSpark, SPARK_HEIGHT } from './spark.ts';
 import { ask } from './token.ts';
 
+export { drawAlerts } from './alerts.ts';
+
 const HOURS = 24;
 const TIMEOUT_MS = 5000;
 const CHECK_EVERY_MS = 200;
+
+/** Of a shorter time there is no drawing: on the first day most of it would be empty. */
+const LEAST_KNOWN = 1 / 6;
 
 /** Draws the last day on each card, first on those that are seen. Without data nothing is drawn, and the card is complete without it. */
 export async function drawPast(cards: readonly (readonly [id: string, card: HTMLElement])[]): Promise<void> {
@@ -32,7 +37,7 @@ export async function drawPast(cards: readonly (readonly [id: string, card: HTML
 
 function drawLastDay(id: string, card: HTMLElement, { from, to, slots, personas }: HistoryWire): void {
   const past = Object.hasOwn(personas, id) ? personas[id] : undefined;
-  if (past === undefined) return;
+  if (past === undefined || countKnown(past.states) < slots * LEAST_KNOWN) return;
   const drawn = card.querySelector('.past') ?? document.createElement('div');
   drawn.className = 'past';
   drawn.replaceChildren(
@@ -40,7 +45,11 @@ function drawLastDay(id: string, card: HTMLElement, { from, to, slots, personas 
       (element) => element !== null,
     ),
   );
-  if (!drawn.isConnected) card.querySelector('.times')?.before(drawn);
+  if (!drawn.isConnected) card.querySelector('.newest')?.after(drawn);
+}
+
+function countKnown(states: string): number {
+  return states.length - states.split('-').length + 1;
 }
 
 function createSparkline(unread: readonly (number | null)[], slots: number): SVGElement | null {

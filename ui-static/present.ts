@@ -1,4 +1,4 @@
-import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
+import type { MessageWire, PersonaWire, StatusWire } from '../app/status/wire.ts';
 import {
   displayLine,
   displayName,
@@ -7,8 +7,6 @@ import {
   formatCount,
   formatDuration,
   formatFolder,
-  formatSilence,
-  formatWaiting,
 } from '../core/format/index.ts';
 
 /**
@@ -46,6 +44,9 @@ export const MARKS = [
   'id',
 ] as const;
 
+/** Those that a row of one line has room for. */
+export const ROW_MARKS = ['question', 'urgent', 'held', 'muted', 'hidden'] as const;
+
 const WORDS = {
   ...{ up: 'Up', waiting: 'Up', stalled: 'Up', gone: 'Up', failing: 'Up, failing', down: 'Down' },
   ...{ pending: 'Not checked yet', off: 'Paused' },
@@ -53,9 +54,42 @@ const WORDS = {
 
 /** Untrusted text is shown as it is, but not more of it than a person reads. */
 const NAME_CHARS = 200;
-const REASON_CHARS = 600;
+export const REASON_CHARS = 600;
 /** A folder, a model and a reason of an agent stand beside others on one line. */
 const PART_CHARS = 80;
+
+/** What a card shows beside its persona. */
+export interface CardFacts {
+  /** A question of this persona waits for the person's answer. */
+  readonly isAsking: boolean;
+  /** Why it cannot be read is said above the list, for everybody whom it concerns. */
+  readonly isExplained: boolean;
+  /** Only known with the token. */
+  readonly newest: MessageWire | null;
+}
+
+/** Describes a persona in the overview, with its newest message in place of what only its own view needs. */
+export function toOverviewCard(persona: PersonaWire, { isAsking, isExplained, newest }: CardFacts, now: number): Card {
+  const { slots, flags, ...card } = toCard(persona, now, isAsking);
+  const at = newest?.at ?? persona.lastMailAt;
+  const age = at === null ? null : now - Date.parse(at);
+  return {
+    ...card,
+    flags: [flags, slots.unread === '0' ? 'none' : ''].join(' ').trim(),
+    slots: {
+      ...slots,
+      reason: isExplained ? null : (slots.reason ?? null),
+      fresh: flags.includes('stale') ? (slots.fresh ?? null) : null,
+      from: newest === null || newest.from === '' ? null : formatPart(newest.from),
+      subject: newest === null ? null : cutLine(newest.subject || newest.text, LINE_CHARS),
+      mail: age === null ? 'No mail yet' : newest === null ? `Last mail ${formatAgo(age)}` : formatAgo(age),
+      age: age === null ? null : age < 1000 ? 'now' : formatDuration(age),
+    },
+  };
+}
+
+/** Of a message one line is shown. */
+const LINE_CHARS = 160;
 
 /** `isAsking`: a question of this persona waits for the person's answer. */
 export function toCard(persona: PersonaWire, now: number, isAsking = false): Card {
@@ -139,8 +173,12 @@ function formatDoing({ agent, agentReason, agentText }: PersonaWire): string | n
 
 /** Formats a part of a line that another program gave. */
 export function formatPart(text: string): string {
-  const line = displayLine(text.slice(0, PART_CHARS * 4));
-  return line.length <= PART_CHARS ? line : `${line.slice(0, PART_CHARS - 1).toWellFormed()}…`;
+  return cutLine(text, PART_CHARS);
+}
+
+function cutLine(text: string, most: number): string {
+  const line = displayLine(text.slice(0, most * 4));
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** The states that the source of an inbox or a daemon reports with a reason; others say what they mean by themselves. */
@@ -235,72 +273,8 @@ function formatFreshness({ asOf }: PersonaWire, now: number, stale: boolean): st
   return stale ? `checked ${ago}, overdue` : `checked ${ago}`;
 }
 
-export interface SourceGroup {
-  readonly source: string;
-  /** Null when everybody is in one source, which needs no name. */
-  readonly slots: Slots | null;
-  readonly personas: readonly PersonaWire[];
-}
-
-/**
- * Groups by source. Within each, personas are sorted: first agents that wait, then questions, down, urgent, unread, last those whose
- * agent is gone, and of equal ones by name, so that what needs a person is at the top. The source with the greatest need comes first.
- */
-export function groupBySource(personas: readonly PersonaWire[]): readonly SourceGroup[] {
-  const groups = [...Map.groupBy(personas, ({ source }) => source)].map(([source, members]) => ({
-    source,
-    members: sortPersonas(members),
-  }));
-  const computeFirstRank = (group: { readonly members: readonly PersonaWire[] }): number =>
-    Math.min(...group.members.map(computeRank));
-  groups.sort((a, b) => computeFirstRank(a) - computeFirstRank(b) || compareNames(a.source, b.source));
-  return groups.map(({ source, members }) => ({
-    source,
-    slots: groups.length === 1 ? null : { group: formatName(source), groupWords: formatGroupCounts(members) },
-    personas: members,
-  }));
-}
-
-function formatGroupCounts(members: readonly PersonaWire[]): string {
-  const down = members.filter(({ state }) => state === 'DOWN').length;
-  const waiting = countWaiting(members);
-  const inboxes = members.length === 1 ? '1 inbox' : `${members.length} inboxes`;
-  return `${inboxes}${waiting > 0 ? `, ${waiting} waiting` : ''}${down > 0 ? `, ${down} down` : ''}`;
-}
-
-function countWaiting(personas: readonly PersonaWire[]): number {
-  return personas.filter(({ agent, hidden }) => agent === 'waiting' && !hidden).length;
-}
-
-function sortPersonas(personas: readonly PersonaWire[]): PersonaWire[] {
-  return [...personas].sort(
-    (a, b) =>
-      computeRank(a) - computeRank(b) ||
-      compareWaits(a, b) ||
-      compareNames(a.label, b.label) ||
-      compareNames(a.id, b.id),
-  );
-}
-
-/** Of agents that wait, the one that waits for the longest time comes first. */
-function compareWaits(a: PersonaWire, b: PersonaWire): number {
-  if (a.agent !== 'waiting' || b.agent !== 'waiting') return 0;
-  // The texts of two instants are in the order of the instants. One that is unknown comes last.
-  return compareNames(a.agentSince ?? '~', b.agentSince ?? '~');
-}
-
-function computeRank(persona: PersonaWire): number {
-  const { state, urgent, unread, agent, questions } = persona;
-  if (agent === 'waiting') return 0;
-  if ((questions ?? 0) > 0) return 1;
-  if (state === 'DOWN') return 2;
-  if ((urgent ?? 0) > 0 || isWithoutReader(persona)) return 3;
-  if ((unread ?? 0) > 0) return 4;
-  return agent === 'gone' ? 6 : 5;
-}
-
-function compareNames(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+export function formatQuestions(n: number): string {
+  return `${n} ${n === 1 ? 'question' : 'questions'} for you`;
 }
 
 /** Encodes an id for `#persona=`. Half of a surrogate pair, which no address can contain, becomes U+FFFD. */
@@ -317,112 +291,6 @@ export function truncate(text: string, most: number): string {
 /** Formats an untrusted name: invisible characters are shown by their number, and it is cut. */
 export function formatName(name: string): string {
   return truncate(displayName(name), NAME_CHARS);
-}
-
-export interface Summary {
-  readonly shape: 'up' | 'down' | 'empty' | 'closed';
-  readonly title: string;
-  readonly slots: Slots;
-}
-
-/** The summary without the token. It shows nothing of what is watched. */
-export const CLOSED: Summary = {
-  shape: 'closed',
-  title: 'Hivebar',
-  slots: {
-    totalUnread: '–',
-    totalUrgent: '–',
-    totalUp: '–',
-    totalDown: '–',
-    sentence: 'Enter the token to see the inboxes',
-    paused: null,
-    decide: null,
-    version: 'Hivebar',
-    link: 'Token needed',
-  },
-};
-
-export function toSummary({
-  totals,
-  causes,
-  decisions,
-  version,
-  notifications,
-  personas,
-  generatedAt,
-}: StatusWire): Summary {
-  const unread = formatNumber(totals.unread, totals.unreadIs);
-  const pending = totals.personas - totals.up - totals.down;
-  const hidden = personas.length - totals.personas;
-  const stalled = personas.filter(({ agent, hidden }) => agent === 'stalled' && !hidden).length;
-  const trouble = totals.down > 0 || causes.length > 0;
-  const waiting = countWaiting(personas);
-  const questions = personas.reduce(
-    (n, { questions, hidden }) => n + (hidden ? 0 : (questions ?? 0)),
-    decisions.length,
-  );
-  const asked = [
-    ...(waiting > 0 ? [formatWaiting(waiting)] : []),
-    ...(questions > 0 ? [formatQuestions(questions)] : []),
-  ];
-  const needs = asked.length === 0 ? null : asked.join(', ');
-  const problem = formatTrouble(totals, pending, causes.length, hidden);
-  const lies = problem === null && stalled > 0 ? formatStalled(stalled, totals.personas) : null;
-  // Mail that lies is no outage, so what a person is asked for is said first.
-  const sentence = problem ?? (needs === null ? lies : null);
-  const badge = (totals.unread ?? 0) > 0 ? `(${unread}) ` : '';
-  return {
-    shape: trouble ? 'down' : personas.length === 0 ? 'empty' : 'up',
-    title: `${totals.down > 0 ? `${totals.down} down, ` : ''}${needs === null ? '' : `${needs}, `}${badge}Hivebar`,
-    slots: {
-      totalUnread: unread,
-      totalUrgent: formatNumber(totals.urgent, totals.urgentIs),
-      totalUp: String(totals.up),
-      totalDown: String(totals.down),
-      sentence: joinNumbers(sentence ?? formatNeeds(totals, needs)),
-      paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil, generatedAt),
-      decide: sentence === null ? lies : needs,
-      version: `Hivebar ${version}`,
-    },
-  };
-}
-
-/** Keeps each number on the line of what it counts, where the headline is broken. */
-function joinNumbers(text: string): string {
-  return text.replace(/(\d\+?) /g, '$1\u00a0');
-}
-
-function formatQuestions(n: number): string {
-  return `${n} ${n === 1 ? 'question' : 'questions'} for you`;
-}
-
-/** Formats what waits for a person where nothing is wrong: `1 agent waits for you, 1 question for you, 6 unread`. */
-function formatNeeds({ unread, unreadIs }: StatusWire['totals'], needs: string | null): string {
-  const mail = unread === 0 && unreadIs === 'exact' ? null : `${formatNumber(unread, unreadIs)} unread`;
-  return [needs, mail].filter((part) => part !== null).join(', ') || 'No unread messages';
-}
-
-/** Formats what keeps inboxes from being watched; null when nothing does. */
-function formatTrouble(
-  { personas, down }: StatusWire['totals'],
-  pending: number,
-  causes: number,
-  hidden: number,
-): string | null {
-  if (personas === 0 && hidden > 0) return causes > 0 ? 'Something is wrong' : 'All inboxes are hidden';
-  if (personas === 0) return causes > 0 ? 'No inbox can be watched' : 'No inbox is watched yet';
-  const allText = personas === 1 ? 'The only inbox' : `All ${personas} inboxes`;
-  if (down === 0 && causes > 0) return 'Something is wrong';
-  if (down === 0) return pending === personas ? 'Checking for the first time' : null;
-  return down === personas ? `${allText} ${personas === 1 ? 'is' : 'are'} down` : `${down} of ${personas} inboxes down`;
-}
-
-function formatStalled(stalled: number, personas: number): string {
-  return `Nobody takes the mail of ${stalled} of ${personas} ${personas === 1 ? 'inbox' : 'inboxes'}`;
-}
-
-function formatPaused(until: string, now: string): string {
-  return formatSilence('Notifications paused', until === 'forever' ? null : Date.parse(until), Date.parse(now));
 }
 
 export interface AskingCard {
@@ -459,21 +327,6 @@ export function toAskingCard(
       asked: formatAgo(now - Date.parse(created)),
       left: left === null ? null : left <= 0 ? 'time is up' : `${formatDuration(left)} left`,
     },
-  };
-}
-
-/** Describes a cause for the banner. */
-export function toCauseSlots(cause: StatusWire['causes'][number], now: number): Slots {
-  const [first, ...rest] = cause.personas;
-  return {
-    causeTitle:
-      first === undefined
-        ? 'An entire source'
-        : rest.length === 0
-          ? formatName(first)
-          : `${cause.personas.length} inboxes`,
-    causeSince: `for ${formatDuration(now - Date.parse(cause.since))}`,
-    causeText: truncate(displayText(cause.message), REASON_CHARS),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
 import type { ProjectWire } from '../app/status/wire-projects.ts';
 import { displayName } from '../core/format/index.ts';
-import { cloneTemplate, fillSlots, getPart, setAttribute, showMarks, showShape } from './dom.ts';
+import { arrange, cloneTemplate, fillSlots, getPart, setAttribute, showMarks, showShape } from './dom.ts';
 import { formatNumber, MARKS, toCard, toFragment, truncate } from './present.ts';
-import { arrange, drawAges, type Section, startItemActions, startSection } from './section.ts';
+import { drawAges, type Section, startItemActions, startSection } from './section.ts';
 import {
   describeAgent,
   formatCounts,

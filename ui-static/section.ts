@@ -1,5 +1,5 @@
 import { formatFullTime } from '../core/format/index.ts';
-import { cloneTemplate, fillSlots, getPart, setAttribute } from './dom.ts';
+import { arrange, cloneTemplate, fillSlots, getPart, setAttribute } from './dom.ts';
 import { formatAgo } from './present.ts';
 import { describeRow, getSectionName, type SheetRow, type SheetSection } from './sheet.ts';
 import { browserStorage, runAction, TokenNeededError } from './token.ts';
@@ -185,21 +185,6 @@ function drawRow(element: HTMLElement, row: SheetRow, now: number): void {
 
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
-}
-
-/**
- * Makes these elements the children of `list`, in this order. An element in the right place is not moved, and the focused element
- * keeps the focus, even when it moves. If it is removed, `next` gets the focus.
- */
-export function arrange(list: HTMLElement, elements: readonly HTMLElement[], next: HTMLElement | null = null): void {
-  const focused = list.contains(document.activeElement) ? (document.activeElement as HTMLElement) : null;
-  const stays = new Set(elements);
-  for (const child of [...list.children]) if (!stays.has(child as HTMLElement)) child.remove();
-  for (const [i, element] of elements.entries()) {
-    if (list.children[i] !== element) list.insertBefore(element, list.children[i] ?? null);
-  }
-  if (focused === null || document.activeElement === focused) return;
-  (list.contains(focused) ? focused : next)?.focus({ preventScroll: true });
 }
 
 /**

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Duplex, Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import fastify, { type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { checkJson, JSON_LIMITS, type JsonLimits } from '../../core/model/index.ts';
@@ -194,7 +193,7 @@ export async function createApp(
 
   app.get('/', bare, async (request, reply) => {
     void reply.header('Content-Security-Policy', PAGE_POLICY).type('text/html; charset=utf-8');
-    return reply.send(Readable.from(pauseBetween(page.html(maySee(request) ? current().wire : null, clock.now()))));
+    return reply.send(page.html(maySee(request) ? current().wire : null, clock.now()));
   });
   for (const [name, { type, body }] of page.files) {
     const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
@@ -249,14 +248,6 @@ export async function createApp(
       await app.close();
     },
   };
-}
-
-/** Lets everything else of the program have a turn between two parts. */
-async function* pauseBetween(parts: Iterable<string>): AsyncGenerator<string> {
-  for (const part of parts) {
-    yield part;
-    await nextTurn();
-  }
 }
 
 /** Says why a body is refused: it is not JSON, or it has a key that would change every object of the program. */

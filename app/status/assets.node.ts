@@ -2,19 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { Instant } from '../../core/model/index.ts';
-import {
-  CLOSED,
-  groupBySource,
-  hasQuestion,
-  MARKS,
-  type Slots,
-  toAskingCard,
-  toCard,
-  toCauseSlots,
-  toSummary,
-} from '../../ui-static/present.ts';
+import { FIRST_ORDER, isCrowd, type ListItem, listInboxes } from '../../ui-static/inbox-order.ts';
+import { MARKS, ROW_MARKS, type Slots, toAskingCard, toOverviewCard } from '../../ui-static/present.ts';
+import { CLOSED, toCauses, toSummary } from '../../ui-static/summary.ts';
 import type { Asset, PageAssets } from './status-options.ts';
-import type { PersonaWire } from './wire.ts';
+import type { StatusWire } from './wire.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -95,64 +87,78 @@ function stripTypes(code: string): string {
  * Creates the renderer for the page as a document that is complete without JavaScript. The markup of a card and of a cause is
  * defined once, in the `template` elements of index.html. Here they are filled as text; in the browser they are cloned and filled
  * by the same slots. Only `template` is trusted, and every value is escaped. The template is parsed once, because a reader waits
- * for the page and the process may have been idle. The parts of the document are written one after the other: a browser shows
- * the first while thousands of cards follow.
+ * for the page and the process may have been idle.
  * @throws Error when `template` lacks one of its parts
  */
 function createPageRenderer(template: string): PageAssets['html'] {
   const [head = '', foot = ''] = template.split('{{cards}}');
   const top = createFiller(head);
-  const rest = foot.indexOf('<template');
-  const bottom = createFiller(foot.slice(0, rest));
+  const bottom = createFiller(foot.slice(0, foot.indexOf('<template')));
   const cause = createFiller(extractTemplate(template, 'cause'));
-  const group = createFiller(extractTemplate(template, 'group').replace('data-source=""', 'data-source="{{source}}"'));
+  const group = createFiller(
+    extractTemplate(template, 'group')
+      .replace('data-key=""', 'data-key="{{key}}"')
+      .replace('aria-expanded="true"', 'aria-expanded="{{isOpen}}"'),
+  );
   const decision = createFiller(
     extractTemplate(template, 'decision')
       .replace('data-key=""', 'data-key="{{key}}"')
       .replace('data-flags=""', 'data-flags="{{flags}}"')
       .replace('href="#persona="', '{{href}}'),
   );
-  const card = createFiller(
-    extractTemplate(template, 'card')
-      .replaceAll('\n', '') // each would be a node of the document
-      .replace('data-id=""', 'data-id="{{personaId}}" id="persona={{fragment}}"')
-      .replace('href="#persona="', 'href="#persona={{fragment}}"')
-      .replace('data-look=""', 'data-look="{{look}}"')
-      .replace('href="#pending"', 'href="#{{look}}"')
-      .replace('data-flags=""', 'data-flags="{{flags}}"')
-      .replace('<p class="marks"></p>', '<p class="marks">{{marks}}</p>'),
-  );
-  const formatCard = (persona: PersonaWire, isAsking: boolean, now: Instant): string => {
-    const { id, fragment, shape, flags, slots } = toCard(persona, now, isAsking);
-    const marks = MARKS.filter((name) => typeof slots[name] === 'string');
+  const createInbox = (id: string): ReturnType<typeof createFiller> =>
+    createFiller(
+      extractTemplate(template, id)
+        .replaceAll('\n', '') // each would be a node of the document
+        .replace('data-key=""', 'data-key="{{key}}"')
+        .replace('data-id=""', 'data-id="{{personaId}}" id="persona={{fragment}}"')
+        .replace('href="#persona="', 'href="#persona={{fragment}}"')
+        .replace('data-look=""', 'data-look="{{look}}"')
+        .replace('href="#pending"', 'href="#{{look}}"')
+        .replace('data-flags=""', 'data-flags="{{flags}}"')
+        .replace('class="marks">', 'class="marks">{{marks}}'),
+    );
+  const card = createInbox('card');
+  const row = createInbox('inbox-row');
+  const formatItem = (item: ListItem, { decisions, causes }: StatusWire, isRow: boolean, now: Instant): string => {
+    if (item.is === 'group') return group({ ...item.slots, key: item.key, isOpen: String(item.isOpen) });
+    const isAsking = decisions.some(({ persona }) => persona === item.persona.id);
+    const isExplained = causes.some(({ personas }) => personas.includes(item.persona.id));
+    const { id, fragment, shape, flags, slots } = toOverviewCard(
+      item.persona,
+      { isAsking, isExplained, newest: null },
+      now,
+    );
+    const marks = (isRow ? ROW_MARKS : MARKS).filter((name) => typeof slots[name] === 'string');
     const html = marks.map((name) => `<span data-slot="${name}">${escapeHtml(slots[name] ?? '')}</span>`);
-    return card({ ...slots, personaId: id, fragment, look: shape, flags }, { marks: html.join('') });
+    const places = { key: item.key, personaId: id, fragment, look: shape, flags };
+    return (isRow ? row : card)({ ...slots, ...places }, { marks: html.join('') });
   };
-  return function* (status, now) {
+  return (status, now) => {
     const { shape, title, slots } = status === null ? CLOSED : toSummary(status);
-    const causes = (status?.causes ?? []).map((entry) => cause(toCauseSlots(entry, now)));
+    const causes = (status === null ? [] : toCauses(status, now)).map((entry) => cause(entry));
     const decisions = (status?.decisions ?? []).map((entry) => {
       const { key, flags, fragment, slots } = toAskingCard(entry, status?.personas ?? [], now);
       return decision({ ...slots, key, flags }, { href: fragment === null ? '' : `href="#persona=${fragment}"` });
     });
-    let part = top({ ...slots, look: shape, title }, { causes: causes.join(''), decisions: decisions.join('') });
-    let cards = 0;
-    for (const inboxGroup of groupBySource(status?.personas.filter(({ hidden }) => !hidden) ?? [])) {
-      if (inboxGroup.slots !== null) part += group({ ...inboxGroup.slots, source: inboxGroup.source });
-      for (const persona of inboxGroup.personas) {
-        part += formatCard(persona, status !== null && hasQuestion(status, persona), now);
-        cards += 1;
-        if (cards % CARDS_PER_PART !== 0) continue;
-        yield part;
-        part = '';
-      }
-    }
-    yield part + bottom(slots) + foot.slice(rest);
+    const isRow = status !== null && isCrowd(status.personas);
+    const visible = status?.personas.filter(({ hidden }) => !hidden) ?? [];
+    const items = status === null ? [] : listInboxes(visible, status, FIRST_ORDER);
+    const first = items.slice(0, FIRST_ROWS);
+    const left = items.length - first.length;
+    const rest = left === 0 ? null : `${left} more. A script shows them, and so does status.json.`;
+    const list = isRow ? 'inbox-rows' : 'cards';
+    return [
+      top({ ...slots, list, look: shape, title }, { causes: causes.join(''), decisions: decisions.join('') }),
+      ...first.map((item) => (status === null ? '' : formatItem(item, status, isRow, now))),
+      bottom({ ...slots, rest }),
+      foot.slice(foot.indexOf('<template')),
+    ].join('');
   };
 }
 
-/** More than a large window shows. */
-const CARDS_PER_PART = 64;
+/** The rows that the server writes: more than a large window shows. A script draws the others where they are looked at. */
+const FIRST_ROWS = 50;
 
 /** The parts of a fragment, which are the places to fill and the text between them. */
 type TemplatePiece =

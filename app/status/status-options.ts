@@ -61,10 +61,10 @@ export interface Asset {
 /** The files of the page, all in memory. */
 export interface PageAssets {
   /**
-   * Renders the whole document in parts, readable without JavaScript. With a null `status` it asks for the token, for a reader who
-   * may not see the status.
+   * Renders the document, readable without JavaScript: of a crowd the first inboxes. With a null `status` it asks for the token, for a
+   * reader who may not see the status.
    */
-  html(status: StatusWire | null, now: Instant): Iterable<string>;
+  html(status: StatusWire | null, now: Instant): string;
   /** The files by their name under `/assets/`. */
   readonly files: ReadonlyMap<string, Asset>;
 }

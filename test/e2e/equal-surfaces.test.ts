@@ -181,6 +181,8 @@ function ofMenu(entries: readonly MenuEntry[]): SurfaceState {
 }
 
 async function ofPage(page: Page): Promise<SurfaceState> {
+  const closed = page.locator('.group button[aria-expanded="false"]');
+  while ((await closed.count()) > 0) await closed.first().click(); // a hive that is down
   const cards = await page.locator('.card:visible, .project:visible').evaluateAll((all) =>
     all.map((card) => ({
       id: card.getAttribute('data-id') ?? '',
@@ -189,7 +191,8 @@ async function ofPage(page: Page): Promise<SurfaceState> {
     })),
   );
   const number = (text: string): number | null => (/^\d/.test(text) ? Number.parseInt(text, 10) : null);
-  const total = (await page.locator('[data-slot="totalUnread"]').textContent()) ?? '';
+  const headline = (await page.locator('h1').textContent()) ?? '';
+  const total = /not known|first time/.test(headline) ? '' : (/(\d+)\+?\u00a0unread/.exec(headline)?.[1] ?? '0');
   return {
     personas: Object.fromEntries(
       cards.map(({ id, unread, shape }) => [id, { unread: number(unread), isDown: shape === 'down' }]),

@@ -261,14 +261,14 @@ test('the view of the board has it too, below its actions; in the list it is fou
   assert.equal(await page.locator('#view .project .head').isVisible(), false, 'its name stands above already');
   await opens(page, 'backlog');
   await press(page, 'Escape');
-  await page.locator('#personas .project .section').first().waitFor(WAIT);
+  await page.locator('#boards .project .section').first().waitFor(WAIT);
   assert.equal(await isOpen(page, 'backlog'), true, 'it is the same board');
   await press(page, '/');
   await page.keyboard.type('hermes');
   await page.locator('.card', { hasText: 'hermes' }).waitFor(WAIT);
   assert.equal(await page.locator('.project').count(), 0, 'who looks for an agent finds its card');
   await press(page, 'Escape');
-  await page.locator('#personas .project').waitFor(WAIT);
+  await page.locator('#boards .project').waitFor(WAIT);
   assert.equal(await page.locator('.card').count(), 0);
   assert.deepEqual(complaints, []);
 });

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { PersonaWire } from '../../app/status/index.ts';
+import type { PersonaWire, StatusWire } from '../../app/status/index.ts';
 import { NOTHING_REPORTED, pickReport } from '../../core/board/index.ts';
 import { displayText } from '../../core/format/index.ts';
 import { describeEvent } from '../../ui-static/events.ts';
 import { isMatch } from '../../ui-static/filter.ts';
-import { groupBySource, toCard, toFragment, toSummary, truncate } from '../../ui-static/present.ts';
+import { FIRST_ORDER, listInboxes } from '../../ui-static/inbox-order.ts';
+import { toCard, toFragment, truncate } from '../../ui-static/present.ts';
 import { formatSearch, parseOnceLink, parseRoute } from '../../ui-static/route.ts';
 import { buildBar, buildSpark } from '../../ui-static/spark.ts';
+import { toCauses, toLostSummary, toSummary } from '../../ui-static/summary.ts';
 
 function createPersona(id: string, over: Partial<PersonaWire> = {}): PersonaWire {
   return {
@@ -43,6 +45,26 @@ function createPersona(id: string, over: Partial<PersonaWire> = {}): PersonaWire
     ...over,
   };
 }
+
+const AT = '2026-01-01T00:00:00.000000+00:00';
+
+function createStatus(personas: PersonaWire[], over: Partial<StatusWire> = {}): StatusWire {
+  const visible = personas.filter(({ hidden }) => !hidden);
+  const count = (state: PersonaWire['state']): number => visible.filter((persona) => persona.state === state).length;
+  const totals = { unread: 3, unreadIs: 'exact', urgent: 0, urgentIs: 'exact' } as const;
+  return {
+    ...{ schema: 1, rev: 1, generatedAt: AT, version: '1', port: 1, hives: [], projects: [], causes: [] },
+    totals: { ...totals, up: count('UP'), down: count('DOWN'), personas: visible.length },
+    ...{ personas, decisions: [], permissions: [], tray: { state: '' }, autostart: null },
+    notifications: { state: '', pausedUntil: null, quietUntil: null },
+    ...over,
+  };
+}
+
+const list = (personas: PersonaWire[], over: Partial<StatusWire> = {}, order = FIRST_ORDER): string[] =>
+  listInboxes(personas, createStatus(personas, over), order).map((item) =>
+    item.is === 'group' ? `${item.slots.group}: ${item.slots.groupWords}` : item.persona.id,
+  );
 
 describe('the address of the page', () => {
   test('names an inbox by #persona=ID and by #ID, however it is encoded', () => {
@@ -98,23 +120,90 @@ describe('what is shown', () => {
 
   test('a source is named only beside another; the one in need stands first', () => {
     const calm = createPersona('ada', { source: 'a' });
-    assert.equal(groupBySource([calm])[0]?.slots, null);
-    const groups = groupBySource([
-      calm,
+    assert.deepEqual(list([calm]), ['ada']);
+    const others = [
       createPersona('bo', { source: 'b', state: 'DOWN' }),
       createPersona('cy', { source: 'b', unread: 2 }),
+    ];
+    assert.deepEqual(list([calm, ...others]), ['b: 2 inboxes, 1 down, 2 unread', 'bo', 'cy', 'a: 1 inbox', 'ada']);
+  });
+
+  test('a hive that is down is one closed group, unless it is the only one or has one inbox', () => {
+    const hives = [{ source: 'b', address: null, state: 'DOWN', reason: 'refused' } as const];
+    const down = ['bo', 'cy'].map((id) => createPersona(id, { source: 'b', state: 'DOWN' }));
+    const ada = createPersona('ada', { source: 'a' });
+    assert.deepEqual(list([ada, ...down], { hives }), ['b: 2 inboxes, cannot be read', 'a: 1 inbox', 'ada']);
+    assert.deepEqual(list(down, { hives }), ['bo', 'cy']);
+    assert.deepEqual(list([ada, ...down.slice(0, 1)], { hives }).slice(0, 2), ['b: 1 inbox, cannot be read', 'bo']);
+    const opened = { ...FIRST_ORDER, isOpen: (source: string) => source === 'b' };
+    assert.deepEqual(list([ada, ...down], { hives }, opened).slice(1), ['bo', 'cy', 'a: 1 inbox']);
+  });
+
+  test('the order is by need, by the newest mail, or by name', () => {
+    const at = (minute: number): string => `2026-01-01T00:0${minute}:00.000000+00:00`;
+    const personas = [
+      createPersona('ada', { lastMailAt: at(3) }),
+      createPersona('bo', { lastMailAt: at(1), urgent: 1 }),
+      createPersona('cy'),
+      createPersona('di', { lastMailAt: at(5), unread: 1 }),
+    ];
+    assert.deepEqual(list(personas), ['bo', 'di', 'ada', 'cy']);
+    assert.deepEqual(list(personas, {}, { ...FIRST_ORDER, sort: 'newest' }), ['di', 'ada', 'bo', 'cy']);
+    assert.deepEqual(list(personas.toReversed(), {}, { ...FIRST_ORDER, sort: 'name' }), ['ada', 'bo', 'cy', 'di']);
+  });
+
+  test('one error is said once, with the names of the hives, or of the inboxes', () => {
+    const personas = ['ada', 'bo', 'cy', 'di', 'eve'].map((id, i) =>
+      createPersona(id, { source: i < 4 ? 'team' : 'b' }),
+    );
+    const cause = { since: AT, message: 'connect was refused' };
+    const read = (...causes: StatusWire['causes']): unknown[] =>
+      toCauses(createStatus(personas, { causes }), Date.parse(AT)).map(({ causeTitle, causeText }) => [
+        causeTitle,
+        causeText,
+      ]);
+    const ids = ['ada', 'bo', 'cy', 'di'];
+    const source = { ...cause, key: 'http://h', scope: 'source', personas: ids } as const;
+    assert.deepEqual(read({ ...source, personas: [...ids] }), [['team', 'connect was refused']]);
+    assert.deepEqual(
+      read({ ...source, key: 'team', personas: [] }),
+      [['team', 'connect was refused']],
+      'none is listed yet',
+    );
+    const single = ids.map((id) => ({ ...cause, key: `inbox ${id}`, scope: 'persona' as const, personas: [id] }));
+    assert.deepEqual(read(...single), [['ada, bo, cy and 1 more', 'connect was refused']]);
+    const machine = { ...cause, key: 'disk', scope: 'machine', message: 'the disk is full', personas: [] } as const;
+    assert.deepEqual(read({ ...machine, personas: [] }, ...single.slice(0, 1)), [
+      ['This machine', 'the disk is full'],
+      ['ada', 'connect was refused'],
     ]);
-    assert.deepEqual(
-      groups.map(({ slots }) => slots),
-      [
-        { group: 'b', groupWords: '2 inboxes, 1 down' },
-        { group: 'a', groupWords: '1 inbox' },
-      ],
-    );
-    assert.deepEqual(
-      groups[0]?.personas.map(({ id }) => id),
-      ['bo', 'cy'],
-    );
+  });
+
+  test('the headline says what is asked of the person, the pill how it stands', () => {
+    const read = (personas: PersonaWire[], over: Partial<StatusWire> = {}): unknown[] => {
+      const { sentence, health, healthWords } = toSummary(createStatus(personas, over)).slots;
+      return [sentence?.replaceAll('\u00a0', ' '), health, healthWords];
+    };
+    const totals = { unread: 6, unreadIs: 'exact', urgent: 1, urgentIs: 'exact', up: 3, down: 1, personas: 4 } as const;
+    const ada = createPersona('ada', { questions: 1 });
+    assert.deepEqual(read([ada], { totals }), [
+      '1 question for you, 6 unread, 1 urgent',
+      '3/4 reachable',
+      '3 of 4 inboxes can be read, 1 cannot',
+    ]);
+    const calm = { ...totals, unread: 0, urgent: 0, up: 4, down: 0 };
+    assert.deepEqual(read([], { totals: calm }), ['Nothing needs you', '4/4 reachable', '4 of 4 inboxes can be read']);
+    const causes = [
+      { key: 'disk', scope: 'machine', since: AT, message: 'the disk is full', personas: [] } as const,
+    ].map((cause) => ({ ...cause, personas: [] }));
+    assert.deepEqual(read([], { totals: calm, causes })[1], '4/4 reachable, 1 problem');
+    const unseen = { ...calm, unread: null, unreadIs: 'unknown', up: 0 } as const;
+    assert.deepEqual(read([], { totals: unseen })[0], 'Checking for the first time');
+    const lost = { ...calm, unread: null, unreadIs: 'unknown', up: 0, down: 4 } as const;
+    assert.deepEqual(read([], { totals: lost })[0], 'Unread not known');
+    const { title, slots } = toLostSummary(AT, Date.parse(AT));
+    assert.deepEqual([title, slots.sentence], ['Not connected · Hivebar', 'Not connected: Hivebar does not answer']);
+    assert.match(slots.note ?? '', /^Last update \d\d:\d\d/);
   });
 
   test('a name of 100 KB is cut, and no half character is left', () => {
@@ -211,80 +300,50 @@ describe('what an agent does', () => {
     assert.ok(!words.includes('\n') && !words.includes('\u0007'));
   });
 
-  test('who waits stands before all others, and its source before all other sources', () => {
-    const groups = groupBySource([
-      createPersona('down', { source: 'a', state: 'DOWN' }),
-      createPersona('urgent', { source: 'b', urgent: 1 }),
-      createPersona('zoe', { source: 'b', agent: 'waiting', agentReason: 'input' }),
-    ]);
+  test('who has urgent mail stands before who waits, and its source before all other sources', () => {
     assert.deepEqual(
-      groups.flatMap(({ personas }) => personas.map(({ id }) => id)),
-      ['zoe', 'urgent', 'down'],
+      list([
+        createPersona('down', { source: 'a', state: 'DOWN' }),
+        createPersona('urgent', { source: 'b', urgent: 1 }),
+        createPersona('zoe', { source: 'b', agent: 'waiting', agentReason: 'input' }),
+      ]),
+      ['b: 2 inboxes, 1 waiting', 'urgent', 'zoe', 'a: 1 inbox, 1 down', 'down'],
     );
-    assert.equal(groups[0]?.slots?.groupWords, '2 inboxes, 1 waiting');
     const waits = (id: string, minute: number | null) =>
       createPersona(id, {
         ...{ agent: 'waiting', agentReason: 'input' },
         agentSince: minute === null ? null : `2026-01-01T00:0${minute}:00.000000+00:00`,
       });
-    const [all] = groupBySource([waits('ada', null), waits('bo', 5), waits('cy', 2)]);
-    assert.deepEqual(
-      all?.personas.map(({ id }) => id),
-      ['cy', 'bo', 'ada'],
-      'the longest wait first',
-    );
+    const longest = list([waits('ada', null), waits('bo', 5), waits('cy', 2)]);
+    assert.deepEqual(longest, ['cy', 'bo', 'ada'], 'the longest wait first');
   });
 
-  test('who asks a question stands behind who waits and before outages, with a mark', () => {
+  test('who asks a question stands beside who waits and before outages, with a mark', () => {
     const asked = createPersona('asked', { unread: 1, questions: 1 });
-    const [all] = groupBySource([
-      createPersona('down', { state: 'DOWN' }),
-      asked,
-      createPersona('zoe', { agent: 'waiting', agentReason: 'input' }),
-    ]);
-    assert.deepEqual(
-      all?.personas.map(({ id }) => id),
-      ['zoe', 'asked', 'down'],
-    );
+    const zoe = createPersona('zoe', { agent: 'waiting', agentReason: 'input', agentSince });
+    assert.deepEqual(list([createPersona('down', { state: 'DOWN' }), asked, zoe]), ['zoe', 'asked', 'down']);
     assert.equal(toCard(asked, Date.parse(agentSince)).slots.question, '1 question for you');
     assert.equal(toCard({ ...asked, questions: 0 }, Date.parse(agentSince)).slots.question, null);
   });
 
   test('is in the head: what a person is asked for before mail that nobody takes', () => {
     const summarize = (...personas: PersonaWire[]): unknown[] => {
-      const { slots, title } = toSummary({
-        ...{ schema: 1, rev: 1, generatedAt: agentSince, version: '1', port: 1, hives: [], projects: [], causes: [] },
-        totals: {
-          unread: 3,
-          unreadIs: 'exact',
-          urgent: 0,
-          urgentIs: 'exact',
-          up: 2,
-          down: 0,
-          personas: personas.length,
-        },
-        ...{ personas, decisions: [], permissions: [], tray: { state: '' }, autostart: null },
-        notifications: { state: '', pausedUntil: null, quietUntil: null },
-      });
-      return [slots.sentence, slots.decide, title];
+      const { slots, title } = toSummary(createStatus(personas));
+      return [slots.sentence?.replaceAll('\u00a0', ' '), slots.note, title];
     };
     const waiting = createPersona('ada', { agent: 'waiting', agentReason: 'input' });
     const stalled = createPersona('bo', { agent: 'stalled', agentReason: 'mail-lies' });
     const lies = 'Nobody takes the mail of 1 of 2 inboxes';
     assert.deepEqual(summarize(waiting, stalled), [
-      '1\u00a0agent waits for you, 3\u00a0unread',
+      '1 agent waits for you, 3 unread',
       lies,
       '1 agent waits for you, (3) Hivebar',
     ]);
     const asked = createPersona('dee', { questions: 2 });
-    assert.equal(summarize(waiting, asked)[0], '1\u00a0agent waits for you, 2\u00a0questions for you, 3\u00a0unread');
-    assert.deepEqual(summarize(stalled, createPersona('cy')), [
-      lies.replaceAll(/(\d) /g, '$1\u00a0'),
-      null,
-      '(3) Hivebar',
-    ]);
-    assert.deepEqual(summarize(waiting, { ...waiting, id: 'bo' })[0], '2\u00a0agents wait for you, 3\u00a0unread');
-    assert.deepEqual(summarize(createPersona('cy'), { ...waiting, hidden: true })[0], '3\u00a0unread');
+    assert.equal(summarize(waiting, asked)[0], '1 agent waits for you, 2 questions for you, 3 unread');
+    assert.deepEqual(summarize(stalled, createPersona('cy')), ['3 unread', lies, '(3) Hivebar']);
+    assert.deepEqual(summarize(waiting, { ...waiting, id: 'bo' })[0], '2 agents wait for you, 3 unread');
+    assert.deepEqual(summarize(createPersona('cy'), { ...waiting, hidden: true })[0], '3 unread');
   });
 
   test('what began and ended is in the timeline, in words', () => {
@@ -316,10 +375,7 @@ describe('a persona daemon', () => {
     assert.equal(idle.slots.drain, null, 'nothing is there to be fetched');
     assert.equal(card.slots.error, null);
     const bo = createPersona('bo', { daemon, unread: 3, ...stalled });
-    assert.deepEqual(
-      groupBySource([createPersona('ada', { unread: 5 }), bo]).flatMap(({ personas }) => personas.map(({ id }) => id)),
-      ['bo', 'ada'],
-    );
+    assert.deepEqual(list([createPersona('ada', { unread: 5 }), bo]), ['bo', 'ada']);
     assert.equal(toCard(createPersona('ada', { state: 'DOWN', reason: 'gone', ...stalled }), at).shape, 'down');
   });
 

@@ -241,7 +241,7 @@ test('B6 hostile text in every field is shown with nothing hidden, capped, and n
   assert.match((await page.locator('#events li').allInnerTexts()).join('\n'), /Mail from ada\\u200b/);
   assert.equal(await page.locator('#view img, #view script, #view li svg').count(), 0);
   await page.locator('.back a').click();
-  await page.locator('.card[data-id="victim"] .past').waitFor({ timeout: 5000 });
+  await page.locator('.card[data-id="victim"] .line').waitFor({ timeout: 5000 });
   assert.equal(await page.locator('.cards img, .cards script').count(), 0);
   assert.equal(await page.evaluate('window.pwned'), undefined);
   assert.deepEqual(complaints, []);
@@ -255,6 +255,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await send('wide', `${'W'.repeat(500)} ${HOSTILE.join(' ')}`, 'w'.repeat(100));
     await tray.persona('wide', ({ unread }) => (unread ?? 0) > 0);
     const page = await tab(await link('wide'));
+    const past = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', slots: 4 };
+    const wide = { unread: [0, 2, null, 1], states: 'UFD-' };
+    await page.route('**/api/v1/history?*', (route) => route.fulfill({ json: { ...past, personas: { wide } } }));
     await page.locator('.mail-text').first().waitFor({ timeout: 5000 });
     await page.locator('#chart canvas').waitFor({ timeout: 5000 });
     for (const view of ['persona', 'overview']) {

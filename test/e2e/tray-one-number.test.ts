@@ -118,7 +118,9 @@ for (const [name, kind] of Object.entries(TRAYS)) {
       await desktop.tray.waitLabel(/^ada - no unread$/);
       await desktop.tray.waitLabel(/^No unread messages$/);
       await tray.until('0 unread', ({ totals }) => totals.unread === 0);
-      await page.locator('.card[data-id="ada"] [data-slot="unread"]', { hasText: /^0$/ }).waitFor();
+      await page
+        .locator('.card[data-id="ada"] [data-slot="unread"]', { hasText: /^0$/ })
+        .waitFor({ state: 'attached' });
       assert.doesNotMatch(await page.title(), /\(/);
       const closed = await poll(
         () => 'the withdrawal of the banner',

@@ -22,6 +22,8 @@ const ROWS: readonly (readonly string[])[] = [
     'app/desktop',
     'app/host',
     'ui-static/present.ts',
+    'ui-static/summary.ts',
+    'ui-static/inbox-order.ts',
   ],
   ['app/open'],
   ['app/hook', 'app/notify/channels'],
