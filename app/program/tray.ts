@@ -16,6 +16,7 @@ import { createRestService } from '../host/rest-service.ts';
 import { createDecisionsService } from '../local/decisions-service.ts';
 import { createAutostartService, greet } from '../local/first-start.ts';
 import { createItemsApi } from '../local/items-api.ts';
+import { createSearchServices, openSearch } from '../local/mail-search.ts';
 import { createLocalMailbox } from '../local/mailbox-api.ts';
 import { createPermissions } from '../local/permissions.ts';
 import { createQuietHoursService } from '../local/quiet-hours-service.ts';
@@ -166,6 +167,14 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
   );
   const login = createOwnLoginStart(hideSecrets(outer));
   const mailbox = createLocalMailbox({ local, toName: (persona) => findLocalName(persona, ownHive) });
+  using search = openSearch(
+    {
+      ...{ db, delivered: outbox.delivered, toPersonaId: createLocalIdLookup(ownHive) },
+      directory: isWhole ? dirs.state : null,
+      isLocal: (persona) => findLocalName(persona, ownHive) !== null,
+    },
+    machine,
+  );
   let surfaces: Surfaces | null = null;
   const controls = createTrayControls({
     ...{ board, clock, log, watchers: watchers.all, sources, preferences, quietHours, login, hiveChanged, mailbox },
@@ -214,6 +223,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
       const name = findLocalName(persona, ownHive);
       return name === null ? null : local.findMarks(name, id);
     },
+    mail: search,
     page: loadPage(),
     token: instance.token,
     devices: openDevices(real.state, machine),
@@ -254,6 +264,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
   using _poke = machine.onPoke(() => controls.poll(null));
   start(createRestService({ outbox, board, work: state.work }, machine));
   start(...(owned?.last ?? []));
+  if (isWhole) start(...createSearchServices(search, { local, outbox }, machine));
   settingsService.begin();
   await untilAborted(machine.stop);
   return hasRoom && !outer.stop.aborted ? 'space' : 'stopped';

@@ -1,5 +1,13 @@
 import { type Static, Type } from 'typebox';
-import { DecisionWire, DeviceWire, MessageWire, PermissionWire, PersonaWire, StatusWire } from './wire.ts';
+import {
+  DecisionWire,
+  DeviceWire,
+  FoundMessageWire,
+  MessageWire,
+  PermissionWire,
+  PersonaWire,
+  StatusWire,
+} from './wire.ts';
 
 /**
  * The shapes of all answers except the status. `openapi.json` is made from them, and tests compare real answers with them. The
@@ -20,6 +28,17 @@ export const NewestAnswer = Type.Object(
     newest: Type.Record(Type.String(), MessageWire, {
       description: 'By id of the persona. A persona without messages is left out.',
     }),
+  },
+  { additionalProperties: false },
+);
+
+export const FoundMailAnswer = Type.Object(
+  {
+    messages: Type.Array(FoundMessageWire, { description: 'Newest first.' }),
+    next: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'The `before` of the next request; null: no more.',
+    }),
+    complete: Type.Boolean({ description: 'False while old messages are still being indexed.' }),
   },
   { additionalProperties: false },
 );

@@ -34,6 +34,7 @@ import type { RequestOrigin } from './front-server.node.ts';
 import { followLoops, type Loops, registerHealthRoutes } from './health-routes.ts';
 import { registerHistoryRoutes } from './history-routes.ts';
 import { registerItemRoutes } from './item-routes.ts';
+import { registerMailRoutes } from './mail-routes.ts';
 import { registerMcpRoute } from './mcp-route.ts';
 import { registerMessageRoute } from './message-routes.ts';
 import { type Metric, type ProcessFigures, type ReaderFigures, toMetrics } from './metrics.ts';
@@ -208,6 +209,7 @@ export async function createApp(
   registerApiRoutes(app, current, pages, createHoldSignal);
   registerMessageRoute(app, { current, clock, events: options.events, listStored: options.listStored });
   registerNewestRoute(app, { board, clock, findMarks });
+  registerMailRoutes(app, options.mail);
   const unread = watchUnread(clock);
   registerStreamRoute(app, stream, unread);
   registerMetricsRoute(app, {

@@ -3,6 +3,7 @@ export type { ActionTable, HiveApi, PermissionsApi } from './api-routes.ts';
 export { loadPage } from './assets.node.ts';
 export type { DecisionsApi } from './decision-routes.ts';
 export type { ItemsApi } from './item-routes.ts';
+export type { FoundMail, MailSearchApi } from './mail-routes.ts';
 export type { McpAnswer, McpHttp } from './mcp-route.ts';
 export type { StoredMail } from './message-routes.ts';
 export type { ProjectsApi } from './project-routes.ts';

@@ -165,6 +165,7 @@ function ask(url: string, init: RequestInit = {}): Promise<Response> {
 /** A request of this path that the rig serves. */
 function toExampleUrl(path: string): string {
   if (path === '/api/inbox') return '/api/inbox?persona=ada&mark_read=false';
+  if (path === '/api/v1/search') return '/api/v1/search?q=a';
   if (path === '/v1/signals/pending') return `${path}?address=ada`;
   if (path === '/api/v1/decisions/{id}') return '/api/v1/decisions/1';
   if (path.startsWith('/api/brainclaw/')) return '/api/brainclaw/bc-lab';

@@ -6,6 +6,7 @@ import type { ActionTable } from './api-routes.ts';
 import { CANCEL_BODY, DECISION_BODY, DECISION_QUERY } from './decision-routes.ts';
 import { HOURS, LIMIT } from './history-routes.ts';
 import { DRAIN_ITEMS_BODY, PUSH_BODY } from './item-routes.ts';
+import { FEED_QUERY, SEARCH_QUERY } from './mail-routes.ts';
 import { MCP_QUERY } from './mcp-route.ts';
 import {
   DECISIONS_QUERY,
@@ -183,6 +184,24 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: MESSAGES_QUERY,
     answer: json(MessagesWire),
     refusals: { 400: BAD_QUERY, 404: NO_PERSONA },
+  },
+  'GET /api/v1/feed': {
+    id: 'feed',
+    summary: 'All mail, newest first',
+    tag: 'events',
+    token: 'always',
+    query: FEED_QUERY,
+    answer: json(answers.FoundMailAnswer),
+    refusals: { 400: BAD_QUERY },
+  },
+  'GET /api/v1/search': {
+    id: 'search',
+    summary: 'Mail with these words, newest first',
+    tag: 'events',
+    token: 'always',
+    query: SEARCH_QUERY,
+    answer: json(answers.FoundMailAnswer),
+    refusals: { 400: BAD_QUERY },
   },
   'GET /api/v1/events': {
     id: 'events',

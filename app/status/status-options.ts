@@ -6,6 +6,7 @@ import type { Devices } from '../host/devices.ts';
 import type { ActionTable, HiveApi, PermissionsApi } from './api-routes.ts';
 import type { DecisionsApi } from './decision-routes.ts';
 import type { ItemsApi } from './item-routes.ts';
+import type { MailSearchApi } from './mail-routes.ts';
 import type { McpHttp } from './mcp-route.ts';
 import type { MessagesOptions } from './message-routes.ts';
 import type { Metric } from './metrics.ts';
@@ -28,6 +29,7 @@ export interface StatusOptions {
   readonly events: EventLog;
   readonly findMarks: FindMessageMarks;
   readonly listStored: MessagesOptions['listStored'];
+  readonly mail: MailSearchApi;
   readonly history: HistoryReader;
   readonly projects: ProjectsApi;
   /** Metrics that sources add, absent when there are none. */

@@ -53,6 +53,7 @@ function requests(): { readonly route: string; readonly bytes: (host: string, ..
     '/api/v1/personas/:id/events': '/api/v1/personas/zoe/events',
     '/api/v1/personas/:id/messages': '/api/v1/personas/zoe/messages',
     '/api/v1/personas/:id/history': '/api/v1/personas/zoe/history',
+    '/api/v1/search': '/api/v1/search?q=secret',
     '/v1/signals/pending': '/v1/signals/pending?address=zoe',
   };
   return rig.server.routes.map((route) => {
@@ -167,11 +168,11 @@ test('without tokenEverywhere only message text, sending, actions and signals as
   open.poll('zoe', 0);
   open.decisions.create(asks());
   const closed = open.server.routes.filter((route) =>
-    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/newest|v1\/personas\/[^/]+\/messages|v1\/permissions|v1\/devices)|^\w+ \/(v1\/|mcp)/.test(
+    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/newest|v1\/feed|v1\/search|v1\/personas\/[^/]+\/messages|v1\/permissions|v1\/devices)|^\w+ \/(v1\/|mcp)/.test(
       route,
     ),
   );
-  assert.equal(closed.length, 30);
+  assert.equal(closed.length, 34);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);

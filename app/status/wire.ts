@@ -372,6 +372,25 @@ export interface NewestWire {
   readonly newest: Readonly<Record<string, MessageWire>>;
 }
 
+const Marks = Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
+  description: 'Where the searched words stand: from the first UTF-16 unit up to, not including, the second.',
+});
+
+/** A message as `GET /api/v1/feed` and `GET /api/v1/search` return it. The page uses the same type. */
+export const FoundMessageWire = Type.Object(
+  {
+    ...MessageWire.properties,
+    persona: Type.String({ description: 'Id of the persona in whose inbox it is; empty for a broadcast.' }),
+    to: Type.String({ description: 'Id of the persona that it was sent to; empty for a broadcast.' }),
+    text: Type.String({ description: 'Untrusted text: at most 300 characters around the first match.' }),
+    place: Type.Integer({ description: 'Its place in the order of time.' }),
+    marks: Type.Object({ from: Marks, subject: Marks, text: Marks }, { additionalProperties: false }),
+  },
+  { additionalProperties: false },
+);
+
+export type FoundMessageWire = Static<typeof FoundMessageWire>;
+
 /** A permission prompt as `GET /api/v1/permissions` returns it. The page uses the same type. */
 export const PermissionWire = Type.Object(
   {

@@ -1,10 +1,11 @@
 import { Fault, type Instant, type PersonaId, type Scope, toFault } from '../model/index.ts';
 import type { Clock, Files, Log } from '../ports/index.ts';
 import { every } from '../services/index.ts';
+import { isUnusable } from '../state/index.ts';
 import { createTimeline, type History, type HistoryReader } from './history.ts';
 import { createOutageLedger } from './ledger.ts';
 import { createSlotReader } from './slots.ts';
-import { type HistoryStore, isUnusable, type OpenHistoryStore, openHistoryStore, setFileAside } from './store.ts';
+import { type HistoryStore, type OpenHistoryStore, openHistoryStore, setFileAside } from './store.ts';
 
 export interface HistoryOptions {
   /** The path of the database; its directory is private. */

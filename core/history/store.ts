@@ -1,6 +1,6 @@
 import { Fault, type Instant, type PersonaId } from '../model/index.ts';
 import type { Files, Log } from '../ports/index.ts';
-import { type Database, getErrno, migrate, openDatabase, runTransaction } from '../state/index.ts';
+import { type Database, getErrno, isUnusable, migrate, openDatabase, runTransaction } from '../state/index.ts';
 import { type Alert, type DrawnPoint, type Point, type PointValues, STATES } from './history.ts';
 import type { InheritedOutage, Outage, OutageMember } from './ledger.ts';
 
@@ -362,11 +362,6 @@ export function openHistoryStore(path: string, files: Files, log: Log): OpenHist
   }
 }
 
-/** Returns whether the file itself is at fault, so that only a new file helps. A full disk or a lock is not such a fault. */
-export function isUnusable(error: unknown): error is Fault {
-  return error instanceof Fault && error.code === 'database' && !PASSES.has(getSqliteCode(error.cause) ?? -1);
-}
-
 /** @throws Fault `database` when the file cannot be moved */
 export function setFileAside(path: string, files: Files, log: Log, why: Fault): void {
   const to = `${path}.set-aside`;
@@ -408,15 +403,4 @@ function claim(db: Database): void {
     throw new Fault('database', `${db.path} is the database of another program`, { is: 'machine', key: 'history' });
   }
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-}
-
-/**
- * SQLite's codes for faults that pass, or that a new file would have too: perm, busy, locked, nomem, readonly, ioerr,
- * full, cantopen.
- */
-const PASSES: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 13, 14]);
-
-function getSqliteCode(cause: unknown): number | null {
-  const code = cause instanceof Error && 'errcode' in cause ? cause.errcode : null;
-  return typeof code === 'number' ? code & 0xff : null;
 }

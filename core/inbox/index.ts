@@ -31,6 +31,7 @@ export {
   openLocalHive,
   type SendResult,
 } from './local-hive.ts';
+export { openStoredMailLog, type StoredMailLog } from './mail-log.ts';
 export { formatReplyKey, type Mailbox, type MailboxMessage } from './mailbox.ts';
 export { findNearName } from './near-name.ts';
 export { MAX_CONTENT, MAX_KEY, MAX_NAME, type NewMessage, parseName, parseNewMessage } from './new-item.ts';

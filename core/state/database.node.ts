@@ -268,6 +268,18 @@ export function isDamage({ cause }: Fault): boolean {
   return isSqliteError(cause) && isDamageCode(getPrimaryCode(cause));
 }
 
+/**
+ * SQLite's codes for faults that pass, or that a new file would have too: perm, busy, locked, nomem, readonly, ioerr,
+ * full, cantopen.
+ */
+const PASSES: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 13, 14]);
+
+/** Returns whether the file itself is at fault, so that only a new file helps. A full disk or a lock is not such a fault. */
+export function isUnusable(error: unknown): error is Fault {
+  if (!(error instanceof Fault) || error.code !== 'database') return false;
+  return !isSqliteError(error.cause) || !PASSES.has(getPrimaryCode(error.cause));
+}
+
 /** The listener of each path, called when a statement meets damage. */
 const damageListeners = new Map<string, () => void>();
 

@@ -10,6 +10,7 @@ export { crc32 } from './crc32.node.ts';
 export {
   type Database,
   isDamage,
+  isUnusable,
   migrate,
   openDatabase,
   runLaterTransaction,

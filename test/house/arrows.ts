@@ -8,7 +8,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['core/services'],
   ['core/events', 'core/net', 'core/state'],
   ['core/link'],
-  ['core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon'],
+  ['core/sinks', 'core/inbox', 'core/board', 'core/history', 'core/daemon', 'core/search'],
   ['core/sources'],
   ['core/watcher', 'core/hooks', 'core/alarms'],
   [

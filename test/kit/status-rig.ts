@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Devices, openDevices } from '../../app/host/devices.ts';
 import { createItemsApi } from '../../app/local/items-api.ts';
+import { openSearch } from '../../app/local/mail-search.ts';
 import { createLocalMailbox } from '../../app/local/mailbox-api.ts';
 import { createPermissions, type Permissions } from '../../app/local/permissions.ts';
 import {
@@ -97,6 +98,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
   const sinks = new Map<string, ReturnType<typeof outbox.sinkFor>>();
   const cleanUp = (): void => {
     registrations[Symbol.dispose]();
+    search[Symbol.dispose]();
     signals[Symbol.dispose]();
     hive[Symbol.dispose]();
     history[Symbol.dispose]();
@@ -111,6 +113,13 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     expected: [],
     sessions: () => [],
   });
+  const search = openSearch(
+    {
+      ...{ directory: dir, db, delivered: outbox.delivered, toPersonaId: (name) => name },
+      isLocal: (persona) => hive.personas().some(({ name }) => name === persona),
+    },
+    { disk, clock: over.clock ?? realClock, log: silentLog },
+  );
   const permissions = createPermissions(
     { board, isOn: () => true, findPersona: (persona) => persona },
     { clock: realClock, log: silentLog, random: realRandom },
@@ -136,6 +145,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     history,
     findMarks: hive.findMarks,
     listStored: createLocalMailbox({ local: hive, toName: (persona) => persona }).listStored,
+    mail: search,
     page: loadPage(),
     token: TOKEN,
     devices,

@@ -1,4 +1,5 @@
 export type { Rotation } from './event-file.ts';
+export { type DeliveredMailLog, openDeliveredMailLog } from './mail-log.ts';
 export { type Outbox, type OutboxOptions, openOutbox, RETENTION, ROTATION } from './outbox.ts';
 export { type Retention, toEventFilePath } from './publisher.ts';
 export type { BehindPersona } from './reconcile.ts';

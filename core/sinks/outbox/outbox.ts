@@ -12,6 +12,7 @@ import {
 import { type Ack, EMPTY_TAIL, type Sink, type Tail } from '../sink.ts';
 import type { Rotation } from './event-file.ts';
 import { type JournalEntry, type JournalEvent, openJournal } from './journal.ts';
+import { type DeliveredMailLog, openDeliveredMailLog } from './mail-log.ts';
 import { createPublisher, createSyncer, type Retention } from './publisher.ts';
 import { type BehindPersona, computeSavedSum, reconcileEventFiles } from './reconcile.ts';
 import {
@@ -67,6 +68,8 @@ export interface Outbox<Saved extends object> extends OutboxReader, Disposable {
   readAllSaved(): ReadonlyMap<PersonaId, Saved>;
   /** Personas whose event file had events that the database lacked at opening, because the database went back in time. */
   readonly behind: readonly BehindPersona[];
+  /** All delivered mail that is kept. */
+  readonly delivered: DeliveredMailLog;
   /** Returns the highest delivered message id per persona. */
   getNewestIds(): ReadonlyMap<PersonaId, number>;
   /**
@@ -274,6 +277,7 @@ export function openOutbox<Saved extends object>(options: OutboxOptions): Outbox
       return new Map(entries.filter((entry): entry is readonly [string, Saved] => entry[1] !== null));
     },
     behind,
+    delivered: openDeliveredMailLog(db, fill),
     getNewestIds: () => newest,
     addEvent(persona, stem, event) {
       publisher.adopt(persona, stem);
