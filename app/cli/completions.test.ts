@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { listFlags } from '../../core/command/index.ts';
+import { startFakeTray } from '../../test/kit/fake-tray.ts';
 import { COMMANDS } from './commands.ts';
 import { toCommandWords } from './completions.ts';
 import { dispatch } from './dispatch.ts';
@@ -49,16 +51,30 @@ after(() => rmSync(home, { recursive: true, force: true }));
 
 /** What a real bash offers behind these words, of which the last is being typed. */
 function complete(...words: string[]): readonly string[] {
+  const out = execFileSync('bash', toBashArguments(words), toBashOptions({ HIVEBAR_HOME: home }));
+  return toLines(out);
+}
+
+/** The same beside a tray process of this test, which has to answer meanwhile. */
+async function completeBeside(env: Record<string, string>, ...words: string[]): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)('bash', toBashArguments(words), toBashOptions(env));
+  return toLines(stdout);
+}
+
+const toBashOptions = (env: Record<string, string>) => ({
+  cwd: home,
+  encoding: 'utf8' as const,
+  env: { ...process.env, ...env, PATH: `${join(home, 'bin')}:${process.env.PATH}` },
+});
+
+const toLines = (out: string): readonly string[] => out.split('\n').filter((line) => line !== '');
+
+function toBashArguments(words: readonly string[]): string[] {
   const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
   const script = `${scripts.bash}
 COMP_WORDS=(hivebar ${words.map(quote).join(' ')}); COMP_CWORD=${words.length}
 _hivebar; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const out = execFileSync('bash', ['--norc', '-c', script], {
-    cwd: home,
-    encoding: 'utf8',
-    env: { ...process.env, HIVEBAR_HOME: home, PATH: `${join(home, 'bin')}:${process.env.PATH}` },
-  });
-  return out.split('\n').filter((line) => line !== '');
+  return ['--norc', '-c', script];
 }
 
 describe('completion in bash', () => {
@@ -68,6 +84,37 @@ describe('completion in bash', () => {
     assert.deepEqual(complete('inbox', 's'), ['show']);
     assert.deepEqual(complete('run', '--tray-driver', ''), ['sni', 'systray2', 'none']);
     assert.deepEqual(complete('tail', '--since', ''), []);
+  });
+
+  test('offers the keys of the settings, the verbs of hook and its programs, and orders of the status', () => {
+    assert.deepEqual(complete('config', 'set', 'quietH'), ['quietHours']);
+    assert.deepEqual(complete('config', 'unset', 'tokenE'), ['tokenEverywhere']);
+    assert.deepEqual(complete('config', 'set', 'quietHours', 'quiet'), []);
+    assert.deepEqual(complete('hook', 'inst'), ['install']);
+    assert.deepEqual(complete('hook', '--harness', 'co'), ['codex', 'copilot']);
+    assert.deepEqual(complete('hook', 'print', 'co'), ['codex', 'copilot']);
+    assert.deepEqual(complete('hook', '--ev'), ['--event']);
+    assert.deepEqual(complete('config', 'path', ''), ['--help', '--json']);
+    assert.deepEqual(complete('status', '--sort', 'ne'), ['need', 'newest']);
+    assert.deepEqual(complete('status', 'c'), ['cyrus']);
+  });
+
+  test('offers the open decisions of the running program, by their numbers', async () => {
+    await using tray = await startFakeTray();
+    tray.answers['/api/v1/decisions'] = {
+      decisions: [
+        { id: 4, persona: 'ada', prompt: 'Deploy\n\u001b[2J now? $(touch pwned)' },
+        { id: 12, persona: 'bo', prompt: 'Merge?' },
+      ],
+    };
+    const listed = await promisify(execFile)(join(home, 'bin', 'hivebar'), ['__complete', 'decisions'], {
+      env: { ...process.env, ...tray.env },
+    });
+    assert.equal(listed.stdout, '4\tada: Deploy \\u001b[2J now? $(touch pwned)\n12\tbo: Merge?\n');
+    for (const verb of ['respond', 'show', 'wait', 'cancel'])
+      assert.deepEqual(await completeBeside(tray.env, 'decision', verb, ''), ['4', '12']);
+    assert.deepEqual(complete('decision', 'respond', '1'), [], 'while hivebar is closed there are none');
+    assert.ok(!existsSync(join(home, 'pwned')));
   });
 
   test('offers the personas that have an event file when hivebar does not run, each as one safe word', () => {
@@ -82,6 +129,13 @@ describe('completion in bash', () => {
     assert.ok(!existsSync(join(home, 'pwned')));
     assert.deepEqual(complete('mute', 'evil'), [], 'a name that no terminal may show is typed by hand');
   });
+});
+
+test('zsh reads its script', { skip: spawnSync('zsh', ['--version']).status !== 0 && 'needs the package zsh' }, () => {
+  const read = spawnSync('zsh', ['-f', '-n'], { input: scripts.zsh, encoding: 'utf8' });
+  assert.deepEqual([read.status, read.stderr], [0, '']);
+  assert.match(scripts.zsh, /^ {4}decision\).* respond\) _hivebar_list decisions ;;/m);
+  assert.match(scripts.fish, /seen_subcommand_from respond' -a '\(hivebar __complete decisions 2>\/dev\/null\)'/);
 });
 
 test('each shell and the help of each command know every flag of every schema, and it has a text', async () => {
@@ -129,6 +183,7 @@ test('what may follow a command is what its schema says', () => {
       flags: { all: { type: 'boolean', help: 'everything' } },
       verbs: {
         loud: { help: 'loudly', positionals: { persona: { value: 'PERSONA', completes: 'persona' } } },
+        tune: { help: 'in tune', positionals: { key: { value: 'KEY', choices: ['c', 'd'] }, to: { value: 'HERTZ' } } },
         'soft high': {
           help: 'softly',
           flags: {
@@ -143,14 +198,17 @@ test('what may follow a command is what its schema says', () => {
     },
     run: async () => 0,
   });
-  assert.deepEqual(verbs, ['loud', 'soft']);
-  assert.deepEqual(others, { is: 'persona' });
+  assert.deepEqual(verbs, ['loud', 'tune', 'soft']);
+  assert.deepEqual(others, {
+    loud: { kind: { is: 'list', subject: 'personas' }, isFirstOnly: false },
+    tune: { kind: { is: 'words', words: ['c', 'd'] }, isFirstOnly: true },
+  });
   assert.deepEqual(flags, [
     { name: '--help', value: null },
     { name: '--all', value: null },
     { name: '--tempo', value: { is: 'text' } },
     { name: '--key', value: { is: 'words', words: ['major', 'minor'] } },
     { name: '--from', value: { is: 'file' } },
-    { name: '--to', value: { is: 'persona' } },
+    { name: '--to', value: { is: 'list', subject: 'personas' } },
   ]);
 });

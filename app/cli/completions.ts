@@ -1,10 +1,12 @@
 import {
   type Command,
   type CommandEntry,
+  type CommandSchema,
   type Completion,
   defineCommand,
   listFlags,
 } from '../../core/command/index.ts';
+import type { Subject } from './complete.ts';
 
 const SHELLS = { bash: formatBashCompletion, zsh: formatZshCompletion, fish: formatFishCompletion } as const;
 
@@ -14,8 +16,8 @@ export const command = defineCommand(
   {
     name: 'completions',
     about: [
-      'Prints a script that completes commands, flags and the names of personas. These are the watched personas or, while',
-      'hivebar is not running, the ones with an event file.',
+      'Prints a script that completes commands, flags, settings, open decisions and the names of personas. These are the',
+      'watched personas or, while hivebar is not running, the ones with an event file.',
     ],
     positionals: {
       shell: { value: 'bash|zsh|fish', completes: ['bash', 'zsh', 'fish'], missing: SAY, parse: parseShell },
@@ -43,20 +45,30 @@ interface CommandWords {
   readonly summary: string;
   /** Words that can come first, such as `list` and `show`. */
   readonly verbs: readonly string[];
+  /** Whether flags can come first, too. */
+  readonly isVerbOptional: boolean;
   readonly flags: readonly CommandFlag[];
-  /** The kind of the other arguments. */
-  readonly arguments: ArgumentKind;
+  /** What is offered for the other words, by the verb before them; '' without a verb. */
+  readonly arguments: Readonly<Record<string, CommandArgument>>;
 }
 
 interface CommandFlag {
   readonly name: string;
   /** The value that follows the flag; null when it takes none. */
-  readonly value: ArgumentKind | { readonly is: 'words'; readonly words: readonly string[] } | null;
+  readonly value: ValueKind | null;
 }
 
-interface ArgumentKind {
-  readonly is: 'persona' | 'file' | 'text';
+interface CommandArgument {
+  readonly kind: ValueKind;
+  /** Whether it is the only word that follows the verb at once, so that nothing is offered for the words behind it. */
+  readonly isFirstOnly: boolean;
 }
+
+/** `text` is offered nothing. The program lists the words of a `list` while a person types. */
+type ValueKind =
+  | { readonly is: 'list'; readonly subject: Subject }
+  | { readonly is: 'words'; readonly words: readonly string[] }
+  | { readonly is: 'file' | 'text' };
 
 /** Collects what a shell can complete for each command. */
 async function loadCommandWords(commands: Readonly<Record<string, CommandEntry>>): Promise<readonly CommandWords[]> {
@@ -66,38 +78,56 @@ async function loadCommandWords(commands: Readonly<Record<string, CommandEntry>>
 }
 
 export function toCommandWords(summary: string, { schema }: Command): CommandWords {
-  const positionals = [schema, ...Object.values(schema.verbs ?? {})].flatMap((grammar) =>
-    Object.values(grammar.positionals ?? {}),
-  );
+  const { verbs = {} } = schema;
   const flags = Object.entries(listFlags(schema)).map(([flag, spec]) => ({
     name: `--${flag}`,
     value: spec.type === 'boolean' ? null : toKind(spec.completes ?? spec.choices),
   }));
-  const verbs = Object.entries(schema.verbs ?? {}).flatMap(([verb, { aliases = [] }]) => [verb, ...aliases]);
-  const listed = schema.verbs === undefined ? positionals.flatMap(({ completes }) => toWords(completes)) : verbs;
+  const words = Object.entries(verbs).flatMap(([verb, spec]) =>
+    [verb, ...(spec.aliases ?? [])].map((name) => [name.split(' ')[0] ?? '', findArgument(spec)] as const),
+  );
+  const own = findArgument(schema);
+  const found = [['', own] as const, ...words].flatMap(([verb, argument]) =>
+    argument === null ? [] : [[verb, argument] as const],
+  );
   return {
     name: schema.name,
     summary,
-    verbs: [...new Set(listed.map((verb) => verb.split(' ')[0] ?? ''))],
+    verbs: [...new Set(words.map(([verb]) => verb))],
+    isVerbOptional: schema.isVerbOptional === true,
     flags: [{ name: '--help', value: null }, ...flags],
-    arguments: { is: positionals.some(({ completes }) => completes === 'persona') ? 'persona' : 'text' },
+    arguments: Object.fromEntries(found.toReversed()), // of two verbs that begin with one word the first counts
   };
 }
 
-function toKind(completes: Completion | undefined): CommandFlag['value'] {
-  if (completes === undefined) return { is: 'text' };
-  return typeof completes === 'string' ? { is: completes } : { is: 'words', words: completes };
+/** Finds the first word of a verb for which a shell can offer something. */
+function findArgument({ positionals = {} }: Pick<CommandSchema, 'positionals'>): CommandArgument | null {
+  const [first, ...rest] = Object.values(positionals);
+  const completes = first?.completes ?? first?.choices;
+  if (completes === undefined) return null;
+  return { kind: toKind(completes), isFirstOnly: rest.length > 0 && rest.every(({ many }) => many !== true) };
 }
 
-function toWords(completes: Completion | undefined): readonly string[] {
-  return completes === undefined || typeof completes === 'string' ? [] : completes;
+function toKind(completes: Completion | undefined): ValueKind {
+  switch (completes) {
+    case undefined:
+      return { is: 'text' };
+    case 'file':
+      return { is: 'file' };
+    case 'persona':
+      return { is: 'list', subject: 'personas' };
+    case 'decision':
+      return { is: 'list', subject: 'decisions' };
+    default:
+      return { is: 'words', words: completes };
+  }
 }
 
 /** Formats the completion script for bash 3.2 and later. */
 function formatBashCompletion(commands: readonly CommandWords[]): string {
   return `# bash completion for hivebar
 _hivebar() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} words= personas= files= name quoted
+  local cur=\${COMP_WORDS[COMP_CWORD]} words= flags= list= files= name quoted
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     words='${commands.map(({ name }) => name).join(' ')} --help --version'
@@ -110,14 +140,19 @@ ${commands.map(formatBashCommand).join('\n')}
       esac ;;
     esac
   fi
+  case "$cur" in
+  -*) words="$words $flags" ;;
+  *) if [ -z "$words$list" ]; then words=$flags; fi ;;
+  esac
   if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$cur")); fi
-  if [ -n "$personas" ]; then
+  if [ -n "$list" ]; then
     # A name is text of others: it is quoted, so that nothing in it is ever run.
     while IFS= read -r name; do
+      name=\${name%%$'\t'*}
       printf -v quoted %q "$name"
       case "$name" in "$cur"*) COMPREPLY+=("$quoted"); continue ;; esac
       case "$quoted" in "$cur"*) COMPREPLY+=("$quoted") ;; esac
-    done < <(hivebar __complete personas 2>/dev/null)
+    done < <(hivebar __complete "$list" 2>/dev/null)
   fi
   if [ -z "$files" ]; then compopt +o default 2>/dev/null; fi
 }
@@ -130,12 +165,12 @@ function formatBashFlag(command: string, { name, value }: CommandFlag): readonly
   return [`    ${command}:${name}) ${formatBashValue(value)} ;;`];
 }
 
-function formatBashValue(value: NonNullable<CommandFlag['value']>): string {
+function formatBashValue(value: ValueKind): string {
   switch (value.is) {
     case 'words':
       return `words='${value.words.join(' ')}'`;
-    case 'persona':
-      return 'personas=1';
+    case 'list':
+      return `list=${value.subject}`;
     case 'file':
       return 'files=1';
     case 'text':
@@ -143,19 +178,32 @@ function formatBashValue(value: NonNullable<CommandFlag['value']>): string {
   }
 }
 
-function formatBashCommand({ name, verbs, flags, arguments: { is } }: CommandWords): string {
-  const rest = [`words='${flags.map((flag) => flag.name).join(' ')}'`, ...(is === 'persona' ? ['personas=1'] : [])];
-  if (verbs.length === 0) return `      ${name}) ${rest.join(' ')} ;;`;
-  return `      ${name}) if [ "$COMP_CWORD" -eq 2 ]; then words='${verbs.join(' ')}'; else ${rest.join(' ')}; fi ;;`;
+function formatBashCommand({ name, verbs, flags, arguments: byVerb }: CommandWords): string {
+  const known = `flags='${flags.map((flag) => flag.name).join(' ')}'`;
+  if (verbs.length === 0) {
+    const own = byVerb[''] === undefined ? [] : [formatBashArgument('', byVerb[''])];
+    return `      ${name}) ${[known, ...own].join('; ')} ;;`;
+  }
+  const cases = Object.entries(byVerb).map(([verb, argument]) => `${verb}) ${formatBashArgument(verb, argument)} ;;`);
+  const rest = cases.length === 0 ? ':' : `case "\${COMP_WORDS[2]}" in ${cases.join(' ')} esac`;
+  return `      ${name}) ${known}; if [ "$COMP_CWORD" -eq 2 ]; then words='${verbs.join(' ')}'; else ${rest}; fi ;;`;
+}
+
+function formatBashArgument(verb: string, { kind, isFirstOnly }: CommandArgument): string {
+  const value = formatBashValue(kind);
+  return isFirstOnly ? `if [ "$COMP_CWORD" -eq ${verb === '' ? 2 : 3} ]; then ${value}; fi` : value;
 }
 
 /** Formats the completion script for zsh. The shell can read it directly or find it as `_hivebar` among its functions. */
 function formatZshCompletion(commands: readonly CommandWords[]): string {
   return `#compdef hivebar
-_hivebar_personas() {
-  local -a names
-  names=("\${(@f)$(hivebar __complete personas 2>/dev/null)}")
-  compadd -- \${names:#}
+_hivebar_list() {
+  local -a names texts; local line
+  for line in "\${(@f)$(hivebar __complete $1 2>/dev/null)}"; do
+    [[ -n $line ]] || continue
+    names+=("\${line%%$'\t'*}"); texts+=("\${line/$'\t'/  -- }")
+  done
+  if [[ $1 = personas ]]; then compadd -- $names; else compadd -l -d texts -- $names; fi
 }
 _hivebar() {
   local -a commands
@@ -184,12 +232,12 @@ function formatZshFlag(command: string, { name, value }: CommandFlag): readonly 
   return [`  ${command}:${name}) ${formatZshValue(value)} ;;`];
 }
 
-function formatZshValue(value: NonNullable<CommandFlag['value']>): string {
+function formatZshValue(value: ValueKind): string {
   switch (value.is) {
     case 'words':
       return `compadd -- ${value.words.join(' ')}`;
-    case 'persona':
-      return '_hivebar_personas';
+    case 'list':
+      return `_hivebar_list ${value.subject}`;
     case 'file':
       return '_files';
     case 'text':
@@ -197,20 +245,23 @@ function formatZshValue(value: NonNullable<CommandFlag['value']>): string {
   }
 }
 
-function formatZshCommand({ name, verbs, flags, arguments: { is } }: CommandWords): string {
-  const rest = [
-    `compadd -- ${flags.map((flag) => flag.name).join(' ')}`,
-    ...(is === 'persona' ? ['_hivebar_personas'] : []),
-  ];
-  if (verbs.length === 0) return `    ${name}) ${rest.join('; ')} ;;`;
-  return `    ${name}) if (( CURRENT == 3 )); then compadd -- ${verbs.join(' ')}; else ${rest.join('; ')}; fi ;;`;
+function formatZshCommand({ name, verbs, isVerbOptional, flags, arguments: byVerb }: CommandWords): string {
+  const flagWords = `compadd -- ${flags.map((flag) => flag.name).join(' ')}`;
+  const own = byVerb[''] === undefined ? [] : [formatZshArgument('', byVerb[''])];
+  if (verbs.length === 0) return `    ${name}) ${[flagWords, ...own].join('; ')} ;;`;
+  const cases = Object.entries(byVerb).map(([verb, argument]) => `${verb}) ${formatZshArgument(verb, argument)} ;;`);
+  const rest = cases.length === 0 ? '' : `; case "\${words[3]}" in ${cases.join(' ')} esac`;
+  return `    ${name}) if (( CURRENT == 3 )); then compadd -- ${verbs.join(' ')}${isVerbOptional ? `; ${flagWords}` : ''}; else ${flagWords}${rest}; fi ;;`;
+}
+
+function formatZshArgument(verb: string, { kind, isFirstOnly }: CommandArgument): string {
+  const value = formatZshValue(kind);
+  return isFirstOnly ? `if (( CURRENT == ${verb === '' ? 3 : 4} )); then ${value}; fi` : value;
 }
 
 function quoteZsh(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
-
-const PERSONAS = "'(hivebar __complete personas 2>/dev/null)'";
 
 /** Formats the completion script for fish. */
 function formatFishCompletion(commands: readonly CommandWords[]): string {
@@ -223,10 +274,9 @@ function formatFishCompletion(commands: readonly CommandWords[]): string {
   ].join('\n')}\n`;
 }
 
-function formatFishCommand({ name, summary, verbs, flags, arguments: { is } }: CommandWords): readonly string[] {
+function formatFishCommand({ name, summary, verbs, flags, arguments: byVerb }: CommandWords): readonly string[] {
   const commandCondition = `__fish_seen_subcommand_from ${name}`;
   const verb = `__fish_seen_subcommand_from ${verbs.join(' ')}`;
-  const behind = verbs.length === 0 ? commandCondition : `${commandCondition}; and ${verb}`;
   return [
     `complete -c hivebar -n __fish_use_subcommand -a ${name} -d ${quoteFish(summary)}`,
     ...(verbs.length === 0
@@ -235,22 +285,33 @@ function formatFishCommand({ name, summary, verbs, flags, arguments: { is } }: C
     ...flags.map(
       (flag) => `complete -c hivebar -n '${commandCondition}' -l ${flag.name.slice(2)}${formatFishValue(flag.value)}`,
     ),
-    ...(is === 'persona' ? [`complete -c hivebar -n '${behind}' -a ${PERSONAS}`] : []),
+    ...Object.entries(byVerb).flatMap(([verb, { kind, isFirstOnly }]) => {
+      const words = formatFishWords(kind);
+      if (words === null) return [];
+      const behind = verb === '' ? '' : `; and __fish_seen_subcommand_from ${verb}`;
+      const place = isFirstOnly ? `; and test (count (commandline -opc)) -eq ${verb === '' ? 2 : 3}` : '';
+      return [`complete -c hivebar -n '${commandCondition}${behind}${place}' -a ${words}`];
+    }),
   ];
 }
 
 function formatFishValue(value: CommandFlag['value']): string {
-  switch (value?.is) {
-    case undefined:
-      return '';
+  if (value === null) return '';
+  if (value.is === 'file') return ' -r -F';
+  const words = formatFishWords(value);
+  return words === null ? ' -x' : ` -x -a ${words}`;
+}
+
+/** Null: nothing is offered. Behind a tab fish shows what a word means. */
+function formatFishWords(value: ValueKind): string | null {
+  switch (value.is) {
     case 'words':
-      return ` -x -a '${value.words.join(' ')}'`;
-    case 'persona':
-      return ` -x -a ${PERSONAS}`;
+      return `'${value.words.join(' ')}'`;
+    case 'list':
+      return `'(hivebar __complete ${value.subject} 2>/dev/null)'`;
     case 'file':
-      return ' -r -F';
     case 'text':
-      return ' -x';
+      return null;
   }
 }
 

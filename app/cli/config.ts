@@ -13,6 +13,8 @@ import { applySettings } from './apply-settings.ts';
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './process.node.ts';
 
+const NAMES = Object.keys(SETTINGS.properties) as SettingName[];
+
 const takesWord = (value: string, missing: string) => ({ value, missing, mayBeEmpty: true }) as const;
 
 export const command = defineCommand(
@@ -29,13 +31,13 @@ export const command = defineCommand(
       set: {
         help: 'write one setting if it is valid; VALUE is JSON or a plain word',
         positionals: {
-          key: takesWord('KEY', 'config set: needs KEY VALUE'),
+          key: { ...takesWord('KEY', 'config set: needs KEY VALUE'), completes: NAMES },
           value: takesWord('VALUE', 'config set: needs KEY VALUE'),
         },
       },
       unset: {
         help: 'remove one setting, so that its default applies',
-        positionals: { key: takesWord('KEY', 'config unset: needs KEY') },
+        positionals: { key: { ...takesWord('KEY', 'config unset: needs KEY'), completes: NAMES } },
       },
     },
     examples: [
@@ -68,9 +70,8 @@ function show(io: Io, config: string, json: boolean): number {
     io.out(`${displayJson(JSON.stringify(settings))}\n`);
     return 0;
   }
-  const names = Object.keys(SETTINGS.properties) as SettingName[];
-  const width = Math.max(...names.map((name) => name.length));
-  for (const name of names) {
+  const width = Math.max(...NAMES.map((name) => name.length));
+  for (const name of NAMES) {
     const value = settings[name] === undefined ? 'not set' : displayJson(JSON.stringify(settings[name]));
     const origin = explicitSettings[name] === undefined && settings[name] !== undefined ? '  (default)' : '';
     io.out(`${name.padEnd(width)}  ${displayName(value)}${origin}\n`);

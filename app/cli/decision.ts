@@ -35,7 +35,7 @@ const OPERATOR = 'operator';
 
 const takesId = (verb: string) =>
   ({
-    id: { value: 'ID', parse: parseId, missing: `decision ${verb}: ID is missing` },
+    id: { value: 'ID', parse: parseId, completes: 'decision', missing: `decision ${verb}: ID is missing` },
   }) as const;
 
 const BY = {

@@ -1,5 +1,5 @@
-/** What a shell offers for a value: names of personas, files, or these words. Text is offered nothing. */
-export type Completion = 'persona' | 'file' | readonly string[];
+/** What a shell offers for a value: names of personas, open decisions, files, or these words. Text is offered nothing. */
+export type Completion = 'persona' | 'decision' | 'file' | readonly string[];
 
 interface FlagText {
   /** One sentence without a full stop, in the words of a person. */
