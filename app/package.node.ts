@@ -15,6 +15,9 @@ const ASSETS = import.meta.filename.endsWith('.ts')
   ? join(import.meta.dirname, '..', 'assets')
   : join(import.meta.dirname, 'assets');
 
+/** The image that stands for Hivebar in notifications and in the menus of a desktop, under assets/. */
+export const ICON = 'icons/44/up-none.png';
+
 /** Returns the absolute path of a file under assets/, in a checkout and in the installed package. */
 export function getAssetPath(name: string): string {
   return join(ASSETS, name);

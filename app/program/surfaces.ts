@@ -29,7 +29,7 @@ import {
   openSessionStore,
   type Session,
 } from '../open/index.ts';
-import { getAssetPath } from '../package.node.ts';
+import { getAssetPath, ICON } from '../package.node.ts';
 import { toSession } from '../sources/open-sources.ts';
 import { formatFollowCommand } from '../status/index.ts';
 import { copyText, openIcons, openTray, renderTray } from '../tray/index.ts';
@@ -258,7 +258,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
       arch: machine.arch,
       env,
       bus,
-      identity: { desktopEntry: 'hivebar', icon: getAssetPath('icons/44/up-none.png') },
+      identity: { desktopEntry: 'hivebar', icon: getAssetPath(ICON) },
       clock,
       spawn: machine.spawn,
       log,

@@ -9,6 +9,7 @@ export {
   type HeadlessService,
   type HeadlessStatus,
 } from './headless-service.ts';
+export { removeLauncher } from './launcher.ts';
 export {
   createLoginStart,
   type LoginNeeds,

@@ -2,25 +2,34 @@ import { Fault } from '../../core/model/index.ts';
 
 /** Formats an XDG autostart entry (Desktop Entry Specification 1.5, "The Exec key"), which every desktop session reads. */
 export function formatAutostartEntry(program: ServiceProgram): string {
+  return formatDesktopEntry(program, ['run'], ['X-GNOME-Autostart-enabled=true']);
+}
+
+/** Formats an entry of a desktop that starts the program with these arguments. `more`: further lines. */
+export function formatDesktopEntry(program: ServiceProgram, args: readonly string[], more: readonly string[]): string {
   return `${[
     `# ${formatOwnerLine(program)} ${REMOVED_BY}`,
     '[Desktop Entry]',
     'Type=Application',
     'Name=Hivebar',
     'Comment=The inboxes of the agents on this machine',
-    formatExecLine(program),
-    `TryExec=${program.node.replaceAll('\\', '\\\\')}`,
+    ...(program.icon === undefined ? [] : [`Icon=${escapeDesktopString(program.icon)}`]),
+    formatExecLine(program, args),
+    `TryExec=${escapeDesktopString(program.node)}`,
     'Terminal=false',
-    'X-GNOME-Autostart-enabled=true',
+    ...more,
   ]
     .map(requireSingleLine)
     .join('\n')}\n`;
 }
 
 /** Formats the line that starts the program. */
-export function formatExecLine({ node, entry, environment }: ServiceProgram): string {
+export function formatExecLine(
+  { node, entry, environment }: ServiceProgram,
+  args: readonly string[] = ['run'],
+): string {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  const words = [...(variables.length === 0 ? [] : ['/usr/bin/env', ...variables]), node, entry, 'run'];
+  const words = [...(variables.length === 0 ? [] : ['/usr/bin/env', ...variables]), node, entry, ...args];
   return `Exec=${words.map(quoteDesktopWord).join(' ')}`;
 }
 
@@ -29,10 +38,14 @@ export function isEnabledEntry(text: string): boolean {
   return !/^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$/m.test(text);
 }
 
+function escapeDesktopString(text: string): string {
+  return text.replaceAll('\\', '\\\\');
+}
+
 /** Quotes for the command first, then escapes like every string of such a file. `%` would begin a field code. */
 function quoteDesktopWord(word: string): string {
   const argument = word.replace(/["`$\\]/g, '\\$&').replaceAll('%', '%%');
-  return `"${argument.replaceAll('\\', '\\\\')}"`;
+  return `"${escapeDesktopString(argument)}"`;
 }
 
 /** What is started at login. All paths are absolute, because the current folder at login is another one. */
@@ -40,6 +53,8 @@ export interface ServiceProgram {
   readonly node: string;
   /** The file that node runs. */
   readonly entry: string;
+  /** The absolute path of an image that a desktop shows. Absent for none. */
+  readonly icon?: string;
   /** The state directory. Two Hivebars with different ones do not mistake each other's entry for their own. */
   readonly state: string;
   /** The variables that make it this Hivebar: `HIVEBAR_HOME`, or none. */

@@ -1,6 +1,7 @@
 import { posix, win32 } from 'node:path';
 import { Fault } from '../../core/model/index.ts';
 import { findHeadlessUnit, findMissingStart } from './headless-service.ts';
+import { putLauncher, removeLauncher } from './launcher.ts';
 import {
   checkTaskEnvironment,
   formatAutostartEntry,
@@ -167,6 +168,7 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
   async function remove(): Promise<void> {
     removeOlder();
     for (const way of ways) await removeUnit(needs, way);
+    if (hasDesktopEntries(needs.os)) await removeLauncher(needs);
   }
 
   function removeOlder(): void {
@@ -178,6 +180,7 @@ export function createLoginStart(needs: LoginNeeds): LoginStart {
     const other = findHeadlessUnit(needs);
     if (other !== null) throw new Fault('usage', formatTrayRefused(other), LOGIN);
     await putUnit(needs, await findOrChooseWay());
+    if (hasDesktopEntries(needs.os) && hasDesktop(needs)) await putLauncher(needs);
     removeOlder(); // not earlier: if the new file cannot be written, the old one stays
   }
 
@@ -233,6 +236,9 @@ async function chooseWay(needs: LoginNeeds, ways: readonly LoginWay[]): Promise<
   if (second === undefined) return first;
   return (await findTarget(needs)) === null ? second : first;
 }
+
+/** macOS and Windows have no desktop entries. */
+const hasDesktopEntries = (os: NodeJS.Platform): boolean => os !== 'darwin' && os !== 'win32';
 
 /** Returns whether a desktop runs or is installed, because this may be called over SSH. */
 function hasDesktop({ env, disk }: LoginNeeds): boolean {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { DaemonName } from '../../core/link/index.ts';
 import type { Random, Spawn } from '../../core/ports/index.ts';
 import { type Disk, findOwnDirs, findOwnHome } from '../../core/state/index.ts';
+import { getAssetPath, ICON } from '../package.node.ts';
 import { createDaemonService, type DaemonService } from './daemon-service.ts';
 import { createHeadlessService, type HeadlessService } from './headless-service.ts';
 import type { ServiceProgram } from './login-entries.ts';
@@ -53,5 +54,5 @@ function getOwnProgram(env: LoginMachine['env']): ServiceProgram {
   const { state } = findOwnDirs({ ...env });
   // Made absolute, because at login the current folder is another one.
   const environment: Record<string, string> = env.HIVEBAR_HOME ? { HIVEBAR_HOME: state } : {};
-  return { node: process.execPath, entry: ENTRY, state, environment };
+  return { node: process.execPath, entry: ENTRY, icon: getAssetPath(ICON), state, environment };
 }

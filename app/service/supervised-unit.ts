@@ -229,6 +229,12 @@ export function resolveConfigHome({ env, home }: Pick<UnitNeeds, 'env' | 'home'>
   return configHome?.startsWith('/') ? configHome : posix.join(home, '.config');
 }
 
+/** By the base directory specification a relative value is ignored. */
+export function resolveDataHome({ env, home }: Pick<UnitNeeds, 'env' | 'home'>): string {
+  const dataHome = env.XDG_DATA_HOME;
+  return dataHome?.startsWith('/') ? dataHome : posix.join(home, '.local/share');
+}
+
 /** @throws Fault `unreadable` */
 export function readUnit(
   { disk: { files }, program }: Pick<UnitNeeds, 'disk' | 'program'>,

@@ -77,12 +77,13 @@ WantedBy=default.target
 
   test('an autostart entry', () => {
     assert.equal(
-      formatAutostartEntry({ ...PLAIN, environment: { HIVEBAR_HOME: '/s' } }),
+      formatAutostartEntry({ ...PLAIN, icon: '/opt/hivebar/icon.png', environment: { HIVEBAR_HOME: '/s' } }),
       `# Written by Hivebar for /s. \`hivebar service uninstall\` removes it.
 [Desktop Entry]
 Type=Application
 Name=Hivebar
 Comment=The inboxes of the agents on this machine
+Icon=/opt/hivebar/icon.png
 Exec="/usr/bin/env" "HIVEBAR_HOME=/s" "/opt/node/bin/node" "/opt/hivebar/hivebar.cjs" "run"
 TryExec=/opt/node/bin/node
 Terminal=false
