@@ -1,4 +1,4 @@
-import type { StatusWire } from '../app/status/wire.ts';
+import type { MessageWire, StatusWire } from '../app/status/wire.ts';
 import { displayName } from '../core/format/index.ts';
 import type { DecisionsPanel } from './decisions.ts';
 import { arrange, cloneTemplate, enableCopy, fillSlots, getById, getPart, setAttribute } from './dom.ts';
@@ -7,7 +7,6 @@ import { listNeeding } from './inbox-order.ts';
 import { addKeys } from './keyboard.ts';
 import { type InboxList, startInboxList } from './list.ts';
 import { follow } from './live.ts';
-import { startNewest } from './newest.ts';
 import type { PermissionsPanel } from './permissions.ts';
 import { startPlaces } from './places.ts';
 import { formatNumber, hasQuestion, toFragment } from './present.ts';
@@ -32,7 +31,7 @@ const finder = startInboxFinder(
   () => list,
   () => drawAll(true),
 );
-const newest = startNewest(() => drawSoon());
+const newest = new Map<string, MessageWire>();
 const places = startPlaces(() => needToken('action'));
 let route: Route = { is: 'overview' };
 let latestStatus: StatusWire | null = null;
@@ -59,9 +58,15 @@ const pollNow = follow({
     if (latestStatus !== null) say(formatAnnouncement(latestStatus, status));
     latestStatus = status;
     drawSoon();
-    void newest.update(status);
     void updatePast();
     void openPanels(status);
+  },
+  newest: (messages, changed) => {
+    for (const id of changed) {
+      const message = Object.hasOwn(messages, id) ? messages[id] : undefined;
+      if (message !== undefined) newest.set(id, message);
+    }
+    drawSoon();
   },
   link: (link, words) => {
     const line = getById('link');
@@ -148,7 +153,7 @@ function drawAll(isAsked = false): void {
     matches.filter(({ source }) => !boards.has(source)),
     status,
   );
-  list.draw(items, { status, newest: newest.messages, now, isAsked });
+  list.draw(items, { status, newest, now, isAsked });
 }
 
 /** The headline says at once when the server does not answer. */
