@@ -188,6 +188,20 @@ describe('stand-in daemons, on a bus that has none', () => {
     assert.equal(calls.length, 1);
   });
 
+  test('a banner right after the start, before the bus said who shows it: the running daemon is used, and nobody misses it', async (t) => {
+    if (needs(t, missing)) return;
+    const calls: RecordedCall[] = [];
+    await using daemonBus = await join(desktop);
+    using _daemon = await startStandInDaemon(daemonBus, ['body'], calls); // the bus could not start it
+    await using bus = await join(desktop);
+    const heard = new ListenerRecord();
+    await using backend = createDbusBackend(bus, IDENTITY, true)(heard);
+    await backend.show(createBanner());
+    await heard.until('the daemon', (h) => h.states.length > 0);
+    assert.deepEqual(heard.states, [{ is: 'ready', by: 'D-Bus, stand-in 1' }]);
+    assert.equal(calls.length, 1);
+  });
+
   test('S8: a daemon without body-markup gets the text as it is; one without body gets it in the summary', async (t) => {
     if (needs(t, missing)) return;
     const seen = async (capabilities: string[]): Promise<readonly unknown[]> => {

@@ -30,6 +30,8 @@ const LAST_MS = 100;
 /** Lets the desktop decide how long a banner stays. */
 const ITS_OWN_TIME = -1;
 const NO_DAEMON = 'no notification daemon';
+/** The answer of the bus where nothing has the name and nothing can be started for it. */
+const UNKNOWN_SERVICE = 'org.freedesktop.DBus.Error.ServiceUnknown';
 
 /** The notification daemon that shows our banners now: its capabilities, and the ids that it gave to them. */
 interface NotificationDaemon {
@@ -183,18 +185,34 @@ class DbusBackend implements DesktopBackend {
     );
   }
 
-  /** @throws Error `no notification daemon` */
+  /**
+   * Finds the daemon, or starts it. The bus refuses to start a program that it has no entry for, although it may run, so it is asked for
+   * the owner first: right after our start its answer may not be here yet. @throws Error `no notification daemon`
+   */
   async #activate(): Promise<NotificationDaemon> {
     try {
-      await this.#bus.call({ ...BUS, member: 'StartServiceByName', signature: 'su', body: [NAME, 0], timeoutMs: 3000 });
-      const [owner] = await this.#bus.call({ ...BUS, member: 'GetNameOwner', signature: 's', body: [NAME] });
-      this.#owned(String(owner));
+      this.#owned((await this.#findOwner()) ?? (await this.#start()));
     } catch (error) {
-      const missing = error instanceof BusError && error.is === 'answered';
-      this.#tell({ is: 'unavailable', why: missing ? NO_DAEMON : formatError(error) });
+      const isMissing = error instanceof BusError && error.errorName === UNKNOWN_SERVICE;
+      this.#tell({ is: 'unavailable', why: isMissing ? NO_DAEMON : formatError(error) });
     }
     if (this.#daemon === null) throw new Error(this.#announcedState ?? NO_DAEMON);
     return this.#daemon;
+  }
+
+  async #findOwner(): Promise<string | null> {
+    try {
+      const [owner] = await this.#bus.call({ ...BUS, member: 'GetNameOwner', signature: 's', body: [NAME] });
+      return String(owner);
+    } catch (error) {
+      if (error instanceof BusError && error.is === 'answered') return null; // nobody has the name
+      throw error;
+    }
+  }
+
+  async #start(): Promise<string | null> {
+    await this.#bus.call({ ...BUS, member: 'StartServiceByName', signature: 'su', body: [NAME, 0], timeoutMs: 3000 });
+    return this.#findOwner();
   }
 
   #describe(daemon: NotificationDaemon): void {
