@@ -74,6 +74,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'bare',
     load: () => import('./devices.ts'),
   },
+  message: {
+    summary: 'delete messages of the local hive',
+    group: 'mail',
+    needs: 'store',
+    load: () => import('./message.ts'),
+  },
   decision: {
     summary: 'ask a person for a decision, answer one, wait for the answer',
     group: 'mail',
@@ -230,5 +236,11 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     group: 'setup',
     needs: 'store',
     load: () => import('./demo.ts'),
+  },
+  uninstall: {
+    summary: 'take back what Hivebar installed; --purge: everything',
+    group: 'setup',
+    needs: 'bare',
+    load: () => import('./uninstall.ts'),
   },
 };

@@ -44,6 +44,48 @@ describe('hivebar config', () => {
     assert.deepEqual([code, err], [1, `${path}:2:3: port: must be integer\n${path}:3:3: prot: unknown setting\n`]);
   });
 
+  test('get prints one value as JSON, also a default, and names a setting that is close', async () => {
+    write('{"port": 7000}');
+    assert.deepEqual(await hivebar('config', 'get', 'port'), { code: 0, out: '7000\n', err: '' });
+    assert.equal((await hivebar('config', 'get', 'pollSeconds')).out, '60\n');
+    assert.equal((await hivebar('config', 'get', 'quietHours')).out, 'null\n');
+    assert.deepEqual(await hivebar('config', 'get', 'prot'), {
+      ...{ code: 1, out: '' },
+      err: 'hivebar config: there is no setting prot: did you mean port?: see hivebar config show\n',
+    });
+  });
+
+  test('edit saves what the editor left when it is valid, and keeps the file and the text when it is not', async () => {
+    write('{"port": 7000}');
+    const copy = join(home, 'config', 'config.edit.json');
+    const edit = (text: string) => {
+      const editor = `printf '%s' '${text}' >`;
+      return commandLine(['config', 'edit'], { HIVEBAR_HOME: home, PATH: process.env.PATH ?? '', EDITOR: editor });
+    };
+    assert.deepEqual(await edit('{"port": 7001}'), {
+      code: 0,
+      out: `${path} is saved, from the next start of hivebar on\n`,
+      err: '',
+    });
+    assert.deepEqual([saved(), existsSync(copy)], [{ port: 7001 }, false]);
+    const { code, err } = await edit('{\n "prot": 1}');
+    assert.equal(code, 1);
+    assert.equal(
+      err,
+      `${copy}:2:2: prot: unknown setting\nhivebar config: ${path} is as it was; your text is in ${copy}\n`,
+    );
+    assert.deepEqual([saved(), readFileSync(copy, 'utf8')], [{ port: 7001 }, '{\n "prot": 1}']);
+    const unchanged = await commandLine(['config', 'edit'], {
+      HIVEBAR_HOME: home,
+      PATH: process.env.PATH ?? '',
+      EDITOR: 'true',
+    });
+    assert.deepEqual(unchanged, { code: 0, out: `${path} is as it was\n`, err: '' });
+    const failed = await commandLine(['config', 'edit'], { HIVEBAR_HOME: home, EDITOR: 'false' });
+    assert.equal(failed.code, 1);
+    assert.match(failed.err, /false ended with 1: set VISUAL or EDITOR/);
+  });
+
   test('set takes JSON or a word, keeps the other settings, and says when it holds; unset takes it out', async () => {
     write('{"port": 7000}');
     assert.equal((await hivebar('config', 'set', 'tray', 'none')).code, 0);

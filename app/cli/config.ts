@@ -10,6 +10,7 @@ import {
   type SettingName,
 } from '../config/tray/index.ts';
 import { applySettings } from './apply-settings.ts';
+import { editSettings } from './config-edit.node.ts';
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './process.node.ts';
 
@@ -27,6 +28,11 @@ export const command = defineCommand(
         help: 'print every setting as the file has it, with its default',
         flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
       },
+      get: {
+        help: 'print the value of one setting as JSON, as it applies',
+        positionals: { key: { ...takesWord('KEY', 'config get: needs KEY'), completes: NAMES } },
+      },
+      edit: { help: 'open the file in VISUAL or EDITOR, and keep it if it is valid' },
       validate: { help: 'print every mistake with line and column; exit 1 if there is one' },
       set: {
         help: 'write one setting if it is valid; VALUE is JSON or a plain word',
@@ -54,6 +60,10 @@ export const command = defineCommand(
         return 0;
       case 'show':
         return show(io, config, values.json);
+      case 'get':
+        return get(io, config, values.key);
+      case 'edit':
+        return await editSettings(io, config);
       case 'validate':
         return validate(io, config);
       case 'set':
@@ -79,6 +89,20 @@ function show(io: Io, config: string, json: boolean): number {
   return 0;
 }
 
+function get(io: Io, config: string, key: string): number {
+  if (!isSettingName(key)) {
+    io.err(`hivebar config: ${displayName(formatUnknownSetting(key))}: see hivebar config show\n`);
+    return 1;
+  }
+  io.out(`${displayJson(JSON.stringify(openSettings(config).settings[key] ?? null))}\n`);
+  return 0;
+}
+
+function formatUnknownSetting(key: string): string {
+  const close = findNearest(key, Object.keys(SETTINGS.properties));
+  return `there is no setting ${key}${close === null ? '' : `: did you mean ${close}?`}`;
+}
+
 function validate(io: Io, config: string): number {
   const path = getSettingsPath(config);
   const checked = readSettingsFile(config);
@@ -96,10 +120,7 @@ function validate(io: Io, config: string): number {
 }
 
 async function change(io: Io, config: string, key: string, value: unknown): Promise<number> {
-  if (!isSettingName(key)) {
-    const close = findNearest(key, Object.keys(SETTINGS.properties));
-    throw toUsageFault(new Error(`there is no setting ${key}${close === null ? '' : `: did you mean ${close}?`}`));
-  }
+  if (!isSettingName(key)) throw toUsageFault(new Error(formatUnknownSetting(key)));
   const file = openSettings(config);
   ensurePrivateDir(createRealDisk(createStderrLog(io, 'hivebar config')), config);
   if (value === undefined) file.unset(key);

@@ -1,6 +1,7 @@
 import { defineCommand } from '../../core/command/index.ts';
 import { parseNewDecision } from '../../core/inbox/decisions/index.ts';
 import { runWithDecisions, runWithHive } from './open-local-hive.ts';
+import { findTray } from './running-tray.node.ts';
 
 const MAIL = [
   {
@@ -54,10 +55,14 @@ export const command = defineCommand(
       const [open] = decisions.list({ persona: QUESTION.persona, onlyOpen: true, limit: 1 });
       return open ?? decisions.create(QUESTION);
     });
-    io.out('sent 7 messages to ada, bo, cyrus and dora\nsee them with: hivebar status, hivebar inbox list ada\n');
+    const see =
+      (await findTray(io.env)) === null
+        ? 'hivebar, then hivebar open in another terminal'
+        : 'hivebar status, hivebar open';
     io.out(
-      `ada asks for a decision; answer with: hivebar open, hivebar decision respond ${decision.id} --select both\n`,
+      `sent 7 messages to ada, bo, cyrus and dora\nsee them with: ${see}\nor without it: hivebar inbox list ada\n`,
     );
+    io.out(`ada asks for a decision; answer with: hivebar decision respond ${decision.id} --select both\n`);
     return 0;
   },
 );

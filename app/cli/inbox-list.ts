@@ -1,6 +1,6 @@
 import { type Io, toUsageFault } from '../../core/command/index.ts';
 import { displayJson, displayLine, displayName, formatUtcTime } from '../../core/format/index.ts';
-import { type Item, type ItemFilter, toItemJson } from '../../core/inbox/index.ts';
+import { type Item, type ItemFilter, type MailboxMessage, toItemJson } from '../../core/inbox/index.ts';
 import { formatIso, type Instant } from '../../core/model/index.ts';
 import { realClock } from '../../core/ports/index.ts';
 import type { InboxValues } from './inbox-schema.ts';
@@ -51,22 +51,35 @@ function getItemState({ delivered, read, expires }: Item, now: Instant): 'delive
 const LIST_CHARS = 100;
 
 export async function listMail(io: Io, persona: string, limit: number, json: boolean): Promise<number> {
-  const rows = await runWithHive(io, 'hivebar inbox', LIST_CHARS, false, (hive) => hive.list(persona, limit));
-  if (json) io.out(`${displayJson(JSON.stringify(rows))}\n`);
+  const rows = await runWithHive(io, 'hivebar inbox', null, false, (hive) =>
+    takeFirst(hive.older(persona, null), limit),
+  );
+  if (json) io.out(`${displayJson(JSON.stringify(rows.map(toListJson)))}\n`);
   else if (rows.length === 0) io.out(`${displayName(persona)} has no mail\n`);
   else for (const row of rows) io.out(`${formatMessageLine(row)}\n`);
   return 0;
 }
 
-function formatMessageLine(row: {
-  id: number;
-  from: string;
-  created: string;
-  content: string | null;
-  read: boolean;
-}): string {
-  const text = displayLine((row.content ?? '').slice(0, 2 * LIST_CHARS)).slice(0, LIST_CHARS);
-  return `${row.read ? ' ' : '*'} ${String(row.id).padStart(6)}  ${formatUtcTime(row.created)}  ${displayName(row.from)}: ${text}`;
+/** Reads no more messages than are wanted. */
+function takeFirst<T>(values: Iterable<T>, most: number): readonly T[] {
+  const taken: T[] = [];
+  for (const value of values) {
+    taken.push(value);
+    if (taken.length === most) break;
+  }
+  return taken;
+}
+
+/** A message as a script reads it. Mail of the local hive has no subject, and its text is whole. */
+function toListJson({ id, from, to, created, content, urgent, priority, read, origin }: MailboxMessage) {
+  const about = { subject: null, urgent, priority, read, truncated: false };
+  return { id, from, to, created, content, ...about, ...(origin === undefined ? {} : { origin }) };
+}
+
+function formatMessageLine({ id, from, created, content, read, urgent }: MailboxMessage): string {
+  const text = displayLine(content.slice(0, 2 * LIST_CHARS)).slice(0, LIST_CHARS);
+  const marks = `${read ? ' ' : '*'}${urgent ? '!' : ' '}`;
+  return `${marks}${String(id).padStart(6)}  ${formatUtcTime(created)}  ${displayName(from)}: ${text}`;
 }
 
 interface FullMessage {

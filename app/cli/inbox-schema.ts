@@ -14,7 +14,7 @@ export const INBOX_SCHEMA = {
   flags: { json: { type: 'boolean', help: 'print JSON for a script' } },
   verbs: {
     list: {
-      help: 'list the newest messages, unread ones with a *; marks nothing',
+      help: 'list the newest messages: * unread, ! urgent; with --json each whole',
       positionals: { persona: { ...PERSONA, optional: true } },
       flags: {
         limit: LIMIT,

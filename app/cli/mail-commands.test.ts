@@ -148,9 +148,28 @@ describe('inbox', () => {
         [2, false],
       ],
     );
+    const long = 'x'.repeat(5000);
+    await good(['inbox', 'push', '--to', 'ada', '--priority', '0', '--source', 'ci', long]);
+    const [whole] = JSON.parse(await good(['inbox', 'list', 'ada', '--limit', '1', '--json']));
+    const { created, ...rest } = whole;
+    assert.match(created, /^\d{4}-\d\d-\d\dT/);
+    assert.deepEqual(rest, {
+      ...{ id: 4, from: 'ci', to: 'ada', content: long, subject: null, truncated: false },
+      ...{ urgent: true, priority: 0, read: false },
+    });
+    assert.match(await good(['inbox', 'list', 'ada', '--limit', '1']), /^\*! {5}4 {2}/);
     assert.equal(await good(['inbox', 'list', 'nobody']), 'nobody has no mail\n');
     assert.equal(await good(['inbox', 'list', 'nobody', '--json']), '[]\n');
     assert.equal(await good(['inbox', 'show', 'nobody', '--json']), '[]\n');
+  });
+
+  test('message delete takes messages out of one inbox, and says which were not there', async () => {
+    for (const text of ['one', 'two']) await sendTo('ada', text);
+    assert.equal(await good(['message', 'delete', 'ada', '1']), 'deleted 1 of ada\n');
+    assert.deepEqual(await marks('ada'), ['*      2']);
+    const { code, stdout, stderr } = await hivebar(['message', 'delete', 'ada', '1', '2']);
+    assert.deepEqual([code, stdout, stderr], [1, 'deleted 2 of ada\n', 'hivebar message: ada has no message 1\n']);
+    assert.equal((await hivebar(['message', 'delete', 'ada', 'x'])).code, 2);
   });
 
   test('mail that a terminal would act on is shown harmless, each of its lines on one line', async () => {
@@ -163,7 +182,10 @@ describe('inbox', () => {
 });
 
 test('demo brings four personas with mail; one of them has read hers', async () => {
-  assert.match(await good(['demo']), /^sent 7 messages to ada, bo, cyrus and dora\n/);
+  const first = await good(['demo']);
+  assert.match(first, /^sent 7 messages to ada, bo, cyrus and dora\n/);
+  assert.match(first, /^see them with: hivebar, then hivebar open in another terminal$/m, 'nothing runs here');
+  assert.doesNotMatch(first, /hivebar status/, 'which would fail');
   await good(['demo']);
   const asked = (await good(['decision', 'list', '--open'])).trim().split('\n');
   assert.equal(asked.length, 1, 'and one decision, also the second time');

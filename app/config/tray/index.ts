@@ -1,4 +1,10 @@
-export { checkAddress, checkSettings, type SettingsCheck, type SettingsProblem } from './check-settings.ts';
+export {
+  checkAddress,
+  checkSettings,
+  checkSettingsBytes,
+  type SettingsCheck,
+  type SettingsProblem,
+} from './check-settings.ts';
 export { createLiveSettings, type LiveSettings, type SettingsChange } from './live-settings.ts';
 export {
   getSettingsPath,
