@@ -1,9 +1,12 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
+import { displayLine } from '../core/format/index.ts';
 import { getById } from './dom.ts';
 import { FILTERS, type Filter, type FilterQuery, isInFilter, isMatch } from './filter.ts';
 import { type GroupItem, type ListItem, listInboxes, SORTS, type Sort } from './inbox-order.ts';
 import { addKeys } from './keyboard.ts';
 import type { InboxList, Way } from './list.ts';
+import { truncate } from './present.ts';
+import { formatSearch } from './route.ts';
 import { browserStorage } from './token.ts';
 
 /** What a person chose to see of the overview: search, filter and order, and which groups are closed. All but the search is kept in this browser. */
@@ -40,6 +43,8 @@ export function startInboxFinder(getList: () => InboxList, changed: () => void):
   sort.value = choice.sort;
   sort.addEventListener('change', () => choose({ sort: SORTS.find((name) => name === sort.value) ?? 'need' }));
   search.addEventListener('input', changed);
+  const mailLink = document.createElement('a');
+  getById('find').append(mailLink);
 
   function choose(next: Partial<Choice>): void {
     Object.assign(choice, next);
@@ -97,6 +102,10 @@ export function startInboxFinder(getList: () => InboxList, changed: () => void):
       const matches = personas.filter((persona) => isMatch(persona, query));
       const nothing = getById('nothing');
       const words = matches.length > 0 || personas.length === 0 ? '' : 'No inbox matches. Press Escape to show all.';
+      const asked = search.value.trim();
+      mailLink.hidden = asked === '';
+      mailLink.href = formatSearch(asked);
+      mailLink.textContent = `Search messages for “${truncate(displayLine(asked), 60)}”`;
       nothing.hidden = words === '';
       if (nothing.textContent !== words) nothing.textContent = words;
       return matches;

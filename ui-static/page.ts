@@ -192,12 +192,16 @@ function goTo(): void {
   document.documentElement.dataset.view = route.is;
   overview.hidden = route.is !== 'overview';
   getById('view').hidden = route.is !== 'persona';
+  if (before.is === 'decisions' && route.is !== 'decisions') decisionsPanel?.showIn(null, null);
   if (before.is === 'persona' && route.is !== 'persona') {
     decisionsPanel?.showIn(null, null);
     projects?.showIn(null, null);
     view?.close();
   }
-  void places.show(route).then(() => drawAll());
+  void places.show(route).then(() => {
+    placeDecisions();
+    drawAll();
+  });
   if (route.is === 'persona') void openView(route.fragment);
   else if (before.is !== 'overview') {
     form.hidden = form.dataset.why !== 'closed';
@@ -243,6 +247,13 @@ async function openDecisions(): Promise<void> {
   decisionsPanel = startDecisionsPanel(() => needToken('action'));
   const place = document.getElementById('asks');
   if (route.is === 'persona' && place !== null) decisionsPanel.showIn(place, route.fragment);
+  placeDecisions();
+}
+
+/** The view of decisions begins with those that are open. */
+function placeDecisions(): void {
+  const place = document.getElementById('open-decisions');
+  if (route.is === 'decisions' && place !== null) decisionsPanel?.showIn(place, null);
 }
 
 async function openPermissions(): Promise<void> {

@@ -28,7 +28,17 @@ interface Place {
 }
 
 /** In the order of the navigation. The address of a place without a row leads to the overview. */
-const PLACES: Partial<Record<PlaceName, Place>> = {};
+const PLACES: Partial<Record<PlaceName, Place>> = {
+  feed: {
+    load: async () => (await import('./feed.ts')).startFeed,
+    link: { words: 'All mail', key: 'm' },
+  },
+  search: { load: async () => (await import('./feed.ts')).startFeed, link: null },
+  decisions: {
+    load: async () => (await import('./answered.ts')).startDecisionsView,
+    link: { words: 'Decisions', key: 'd' },
+  },
+};
 
 const ROWS = Object.entries(PLACES) as [PlaceName, Place][];
 
