@@ -50,6 +50,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./logs.ts'),
   },
   ...QUICK_COMMANDS,
+  top: {
+    summary: 'show everybody on the whole terminal, live',
+    group: 'watch',
+    needs: 'tray',
+    load: () => import('./top.ts'),
+  },
   send: {
     summary: 'send a message to a persona of the local hive',
     group: 'mail',

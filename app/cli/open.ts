@@ -72,7 +72,7 @@ async function findNext(io: Io): Promise<{ readonly id: string; readonly why: st
 }
 
 /** Formats what was opened, from the answer of the running program. */
-function formatOpened(persona: string | undefined, answer: string, wantsPage: boolean): string {
+export function formatOpened(persona: string | undefined, answer: string, wantsPage: boolean): string {
   const { result } = JSON.parse(answer) as { readonly result: { readonly opened: string } };
   if (persona === undefined) return 'opened the status page';
   const name = displayName(persona);

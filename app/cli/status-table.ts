@@ -26,14 +26,14 @@ export function formatStatusTable(
   messages: MessageColumn | null = null,
 ): string {
   const personas = listPersonas(status, selection);
-  const deadHives = status.hives.filter(({ state }) => state !== 'UP');
   const isEmpty = status.personas.every(({ hidden }) => hidden);
   const none = isEmpty ? 'no inbox is watched yet' : 'nobody has unread mail or needs you';
   const rows = personas.length === 0 ? [none] : formatRows(personas, status, messages);
-  return `${[formatSummary(status, deadHives), ...deadHives.map(formatHive), '', ...rows].join('\n')}\n`;
+  return `${[formatSummary(status), ...formatDeadHives(status), '', ...rows].join('\n')}\n`;
 }
 
-function formatSummary({ totals, decisions, personas }: StatusWire, deadHives: StatusWire['hives']): string {
+/** Formats what is asked of the person, then what there is: `1 question for you, 6 unread, 4 up, 0 down`. */
+export function formatSummary({ totals, decisions, personas, hives }: StatusWire): string {
   const visible = personas.filter(({ hidden }) => !hidden);
   const hidden = personas.length - visible.length;
   const waiting = visible.filter(({ agent }) => agent === 'waiting').length;
@@ -45,7 +45,7 @@ function formatSummary({ totals, decisions, personas }: StatusWire, deadHives: S
     `${formatUnread(totals.unread, totals.unreadIs)} unread`,
     ...((totals.urgent ?? 0) === 0 ? [] : [`${totals.urgent} urgent`]),
     `${totals.up} up, ${totals.down} down`,
-    ...formatHiveCount(deadHives),
+    ...formatHiveCount(hives),
     ...(hidden === 0 ? [] : [`${hidden} hidden`]),
   ].join(', ');
 }
@@ -105,10 +105,15 @@ function toRow(persona: StatusPersona, status: StatusWire, messages: MessageColu
 }
 
 /** Counts the hives that are down, for the summary. A hive that is down may have no persona that shows it. */
-function formatHiveCount(dead: StatusWire['hives']): readonly string[] {
-  const down = dead.filter(({ state }) => state === 'DOWN').length;
+function formatHiveCount(hives: StatusWire['hives']): readonly string[] {
+  const down = hives.filter(({ state }) => state === 'DOWN').length;
   if (down === 0) return [];
   return [down === 1 ? '1 hive down' : `${down} hives down`];
+}
+
+/** Formats the hives that are not up, each as one line. */
+export function formatDeadHives({ hives }: StatusWire): readonly string[] {
+  return hives.filter(({ state }) => state !== 'UP').map(formatHive);
 }
 
 function formatHive({ source, address, state, reason }: StatusWire['hives'][number]): string {
