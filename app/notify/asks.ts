@@ -1,6 +1,6 @@
 import { isPressing } from '../../core/board/index.ts';
 import type { PersonaId } from '../../core/model/index.ts';
-import type { Notification, NotificationKey } from './channels/index.ts';
+import type { Notification, NotificationKey, NotifyKind } from './channels/index.ts';
 import type { PolicyDraft } from './draft.ts';
 import { hasPermission, PERMISSION } from './permissions.ts';
 import type { AskKey, AskKind, AskState } from './state.ts';
@@ -65,7 +65,7 @@ export function swallowAll(draft: PolicyDraft): void {
 export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
   remind(draft);
   const waiting = Object.values(draft.state.asks).filter(({ announceState }) => announceState === 'not yet');
-  for (const ask of waiting) if (draft.isHushed(ask.persona)) markAnnounced(draft, ask);
+  for (const ask of waiting) if (isUnwanted(draft, ask)) markAnnounced(draft, ask);
   giveWay(draft);
   for (const kind of KINDS) {
     announceKind(
@@ -74,6 +74,21 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
       waiting.filter((ask) => ask.kind === kind && isDue(draft, ask, only)),
     );
   }
+}
+
+/** The kind of each in the setting `notify`. */
+const NOTIFY_KIND = {
+  decision: 'questions',
+  permission: 'permissions',
+  wait: 'waits',
+  question: 'questions',
+} as const satisfies Record<AskKind, NotifyKind>;
+
+/** Returns whether it is left to the menu: its persona is muted or hidden, or a rule leaves out its kind. */
+function isUnwanted(draft: PolicyDraft, ask: AskState): boolean {
+  if (draft.isHushed(ask.persona)) return true;
+  const isUrgent = ask.kind === 'decision' && ask.urgency === 'high';
+  return !draft.wants(ask.persona, NOTIFY_KIND[ask.kind]) && !(isUrgent && draft.wants(ask.persona, 'urgent'));
 }
 
 /** Lets decisions be announced again that were announced long ago and are still open. */
@@ -96,7 +111,11 @@ function giveWay(draft: PolicyDraft): void {
 }
 
 const givesWay = (draft: PolicyDraft, { kind, persona, ...ask }: AskState): boolean =>
-  kind === 'wait' && 'why' in ask && ask.why === PERMISSION && hasPermission(draft, persona);
+  kind === 'wait' &&
+  'why' in ask &&
+  ask.why === PERMISSION &&
+  draft.wants(persona, 'permissions') &&
+  hasPermission(draft, persona);
 
 function announceKind(draft: PolicyDraft, kind: AskKind, fresh: readonly AskState[]): void {
   const asking = draft.state.asking[kind];
@@ -120,7 +139,7 @@ function announceKind(draft: PolicyDraft, kind: AskKind, fresh: readonly AskStat
 }
 
 function isDue(draft: PolicyDraft, ask: AskState, only: 'all' | 'urgent'): boolean {
-  if (draft.isHushed(ask.persona) || (only === 'urgent' && !breaksQuiet(ask))) return false;
+  if (isUnwanted(draft, ask) || (only === 'urgent' && !breaksQuiet(ask))) return false;
   if (ask.kind === 'wait' && ask.isHeld === true && !draft.hasPassed(ask.receivedAt, draft.rules.holdMs)) return false;
   if (givesWay(draft, ask)) return false;
   // A persona that joins brings its name, its mute and its page. One without an inbox never joins, so the wait is limited.

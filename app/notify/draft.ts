@@ -1,5 +1,6 @@
 import type { Until } from '../../core/board/index.ts';
 import type { Instant, PersonaId } from '../../core/model/index.ts';
+import type { NotifyKind } from './channels/index.ts';
 import { type Notification, type NotificationKey, toMailKey } from './channels/index.ts';
 import type {
   AnnouncedOutage,
@@ -134,7 +135,8 @@ export class PolicyDraft {
   /** Shows a banner that several things share. */
   put(banner: Notification): void {
     this.#own('open')[banner.key] = true;
-    this.show.push(banner);
+    const sound = banner.opens.is === 'persona' ? this.rules.personas.findSound(banner.opens.persona) : undefined;
+    this.show.push(sound === undefined ? banner : { ...banner, sound });
   }
 
   /** The banner is gone from the screen. */
@@ -185,6 +187,10 @@ export class PolicyDraft {
   /** Returns whether no banner may be shown about this persona, because it is muted or hidden. */
   isHushed(id: PersonaId): boolean {
     return this.isHidden(id) || this.isSilent(this.findMute(id));
+  }
+
+  wants(id: PersonaId, kind: NotifyKind): boolean {
+    return this.rules.personas.wants(id, kind);
   }
 
   isSilent(until: Until): boolean {

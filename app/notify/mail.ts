@@ -153,7 +153,12 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
       swallow(draft, persona);
       continue;
     }
-    if (only === 'urgent' && !hasNewUrgent(draft, persona)) continue;
+    const isUrgentOnly = !draft.wants(persona.id, 'mail');
+    if (isUrgentOnly && !draft.wants(persona.id, 'urgent')) {
+      swallow(draft, persona);
+      continue;
+    }
+    if ((only === 'urgent' || isUrgentOnly) && !hasNewUrgent(draft, persona)) continue;
     // The mail was delivered, but nothing is unread: it was read in between, or the counts are about to come. The next counts
     // decide.
     if (isZero(persona.unread)) continue;

@@ -255,10 +255,11 @@ function listCauses({ health }: PersonaState): readonly OutageKey[] {
   return health.is === 'up' ? [] : health.causes;
 }
 
-/** Returns whether a banner about these personas may be shown: one of them is not muted, or the list is empty. */
+/** Returns whether a banner about these personas may be shown: one of them is wanted and not muted, or the list is empty. */
 function isAudible(draft: PolicyDraft, personas: readonly PersonaState[]): boolean {
-  const mutes = personas.map((p) => draft.findMute(p.id));
-  if (mutes.length === 0 || mutes.some((until) => !draft.isSilent(until))) return true;
+  if (personas.length === 0) return true;
+  const mutes = personas.filter(({ id }) => draft.wants(id, 'outages')).map(({ id }) => draft.findMute(id));
+  if (mutes.some((until) => !draft.isSilent(until))) return true;
   for (const until of mutes) if (until.is === 'at') draft.wake(until.at);
   return false;
 }

@@ -2,6 +2,7 @@ import type { OpenDecision, OpenPermission, Until } from '../../core/board/index
 import type { MailExtras } from '../../core/events/index.ts';
 import type { Count, Instant, PersonaId, Scope, SourceId } from '../../core/model/index.ts';
 import type { NotificationKey } from './channels/index.ts';
+import { createPersonaRules, type PersonaRules } from './channels/index.ts';
 
 /** One outage from a person's point of view, whatever number of personas it affects. */
 export interface Cause {
@@ -300,6 +301,8 @@ export interface NotifyRules {
   readonly answersPermissions: boolean;
   /** The setting `remindMinutes`: a decision that is still open is announced again after this time; 0: never. */
   readonly remindMs: number;
+  /** The setting `notify`. */
+  readonly personas: PersonaRules;
 }
 
 export const NOTIFY_RULES: NotifyRules = {
@@ -316,6 +319,7 @@ export const NOTIFY_RULES: NotifyRules = {
   urgentBreaksQuiet: false,
   answersPermissions: false,
   remindMs: 0,
+  personas: createPersonaRules([]),
 };
 
 /** Stores the announcements of each channel. */

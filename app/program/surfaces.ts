@@ -13,6 +13,7 @@ import { chooseBackend } from '../notify/channels/desktop/index.ts';
 import {
   createDesktopChannel,
   createOffBackend,
+  createPersonaRules,
   listConfiguredChannels,
   type OpenBackend,
 } from '../notify/channels/index.ts';
@@ -74,6 +75,7 @@ const OF_NOTIFICATIONS: readonly SettingName[] = [
   'sound',
   'channels',
   'quietHours',
+  'notify',
   'remindMinutes',
   'answerPermissions',
 ];
@@ -165,6 +167,7 @@ export async function startSurfaces(options: SurfacesOptions): Promise<Surfaces>
         urgentBreaksQuiet: settings.quietHours?.urgent === true,
         answersPermissions: settings.answerPermissions,
         remindMs: settings.remindMinutes * 60_000,
+        personas: createPersonaRules(settings.notify),
       },
       clock,
       log,

@@ -1,6 +1,6 @@
 import type { XStatic } from 'typebox/schema';
 import { type Primary, SOURCE_SETTINGS, type SourceSettings } from '../../../core/sources/derived.ts';
-import { createChannelsSchema } from '../../notify/channels/index.ts';
+import { createChannelsSchema, NOTIFY_SETTING } from '../../notify/channels/index.ts';
 
 /** The NATS server through which the local hives of several machines exchange items. */
 const NATS = {
@@ -158,6 +158,7 @@ const OWN_SETTINGS = {
       additionalProperties: false,
       description: 'no notifications between these times of day; urgent: still notify of urgent mail',
     },
+    notify: NOTIFY_SETTING,
     remindMinutes: {
       type: 'number',
       minimum: 0,
@@ -221,6 +222,7 @@ const OWN_SETTINGS = {
     'notifications',
     'sound',
     'channels',
+    'notify',
     'remindMinutes',
     'nudge',
     'answerPermissions',

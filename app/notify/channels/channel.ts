@@ -95,6 +95,8 @@ export interface Notification {
   /** The message with a link that a click opens instead. Absent for none. */
   readonly item?: number;
   readonly buttons: readonly NotificationButton[];
+  /** With a sound or not, whatever the setting `sound` says. Absent: as it says. */
+  readonly sound?: boolean;
 }
 
 /** The notifications whose click brings the session of the persona. */

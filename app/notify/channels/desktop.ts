@@ -174,10 +174,10 @@ export function createOsascriptBackend(
   return (listener) => {
     listener.state({ is: 'ready', by: 'osascript, without clicks' });
     const stop = new AbortController();
-    const script = ['on run argv', sound ? WITH_SOUND : SHOW, 'end run'];
     return {
       can: { replace: false, withdraw: false, buttons: 0 },
-      show: async ({ title, body }: Notification) => {
+      show: async ({ title, body, ...rest }: Notification) => {
+        const script = ['on run argv', (rest.sound ?? sound) ? WITH_SOUND : SHOW, 'end run'];
         const args = [...script.flatMap((line) => ['-e', line]), escapeArgument(title), escapeArgument(body)];
         const ended = await spawn.run({ file, args, env, timeoutMs: LIMIT_MS }, stop.signal);
         if (ended.is !== 'exited' || ended.code !== 0) throw new Error(formatFailure('osascript', ended));
@@ -229,7 +229,7 @@ export function createTerminalNotifierBackend(
     };
     const backend: DesktopBackend = {
       can: { replace: true, withdraw: true, buttons: 0 },
-      show: ({ key, title, body, opens }: Notification) =>
+      show: ({ key, title, body, opens, ...rest }: Notification) =>
         run([
           '-title',
           escapeArgument(title),
@@ -239,7 +239,7 @@ export function createTerminalNotifierBackend(
           toGroupId(key),
           '-open',
           toPageUrl(opens),
-          ...(sound ? ['-sound', 'default'] : []),
+          ...((rest.sound ?? sound) ? ['-sound', 'default'] : []),
         ]),
       withdraw: (key: NotificationKey) => run(['-remove', toGroupId(key)]),
       [Symbol.asyncDispose]: async () => stop.abort(), // what stays on the screen still opens the page

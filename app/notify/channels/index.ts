@@ -24,5 +24,12 @@ export {
   createTextBackend,
   type OpenBackend,
 } from './desktop.ts';
+export {
+  createPersonaRules,
+  NOTIFY_SETTING,
+  type NotifyKind,
+  type PersonaRule,
+  type PersonaRules,
+} from './persona-rules.ts';
 export { ChannelQueue } from './queue.ts';
 export { CHANNELS, type ConfiguredChannel, createChannelsSchema, listConfiguredChannels } from './registry.ts';

@@ -117,7 +117,7 @@ class DbusBackend implements DesktopBackend {
           'desktop-entry': this.#bus.variant('s', this.#identity.desktopEntry),
           category: this.#bus.variant('s', CATEGORY[banner.is]),
           urgency: this.#bus.variant('y', URGENCY[banner.urgency]),
-          ...(this.#sound
+          ...((banner.sound ?? this.#sound)
             ? { 'sound-name': this.#bus.variant('s', SOUND[banner.is]) }
             : { 'suppress-sound': this.#bus.variant('b', true) }),
         },

@@ -35,14 +35,14 @@ export async function createMacHelperBackend(
   const center = new NotificationCenter({ customPath: program });
   return createHelperBackend(clock, {
     by: 'node-notifier (terminal-notifier)',
-    show: ({ key, title, body, opens }, answer) => {
+    show: ({ key, title, body, opens, ...rest }, answer) => {
       const request = {
         title: escapeArgument(title),
         message: escapeArgument(body === '' ? title : body),
         group: toGroupId(key),
         open: toPageUrl(opens),
         timeout: false,
-        sound,
+        sound: rest.sound ?? sound,
       } as const;
       center.notify(request, answer);
     },
@@ -63,9 +63,9 @@ export async function createMacHelperBackend(
 export function createToasterBackend(sound: boolean, clock: Clock, file: string): OpenBackend {
   return createHelperBackend(clock, {
     by: 'node-notifier (SnoreToast)',
-    show: ({ key, title, body }, answer) => {
+    show: ({ key, title, body, ...rest }, answer) => {
       const texts = ['-t', toToastText(title), '-m', toToastText(body === '' ? ' ' : body)];
-      const soundArgs = sound ? ['-s', 'Notification.Default'] : ['-silent'];
+      const soundArgs = (rest.sound ?? sound) ? ['-s', 'Notification.Default'] : ['-silent'];
       showToast(file, [...texts, '-id', String(toToastId(key)), ...soundArgs], answer);
     },
     remove: (key) => closeToast(file, toToastId(key)),

@@ -88,8 +88,9 @@ class NotifySendBackend implements DesktopBackend {
     for (const key of this.#open.keys()) await this.withdraw(key);
   }
 
-  #buildArguments({ is, urgency, title, body, buttons }: Notification): string[] {
-    const { identity, sound, clicks } = this.#needs;
+  #buildArguments({ is, urgency, title, body, buttons, ...rest }: Notification): string[] {
+    const { identity, clicks } = this.#needs;
+    const sound = rest.sound ?? this.#needs.sound;
     // Whether the body is markup depends on a daemon that notify-send does not name. The summary never is.
     const texts = /[&<>]/u.test(body) ? [`${title}: ${body}`] : [title, body.replaceAll('\\', '\\\\')]; // a body's escapes are read, a summary's are not
     return [
