@@ -117,6 +117,6 @@ async function captureStopped(folder: string, executablePath: string): Promise<v
 }
 
 if (import.meta.main) {
-  const [folder = join(import.meta.dirname, '..', 'docs', 'img'), ...counts] = process.argv.slice(2);
+  const [folder = join(import.meta.dirname, '..', 'dist', 'pictures'), ...counts] = process.argv.slice(2);
   await captureOverviewScreenshots(folder, '/usr/bin/chromium', counts.length > 0 ? counts.map(Number) : COUNTS);
 }

@@ -13,6 +13,9 @@ const ROW_PX = 36;
 /** Rows this far above and below the window are in the document: a person may scroll, or go on with Tab. */
 const NEAR_PX = 400;
 
+/** However fast mail comes, nothing moves more often than this. */
+const REORDER_MS = 900;
+
 /** What is drawn beside the items. */
 export interface ListFrame {
   readonly status: StatusWire;
@@ -42,6 +45,7 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
   const elements = new Map<string, HTMLElement>();
   let items: readonly ListItem[] = [];
   let frame: ListFrame | null = null;
+  let orderedAt = 0;
   let hasRows = list.classList.contains('inbox-rows');
   for (const element of list.querySelectorAll<HTMLElement>('[data-key]'))
     elements.set(element.dataset.key ?? '', element);
@@ -86,7 +90,7 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
       if (hasRows) {
         setAttribute(element, 'aria-setsize', String(items.length));
         setAttribute(element, 'aria-posinset', String(i + 1));
-        element.style.top = `${i * ROW_PX}px`;
+        placeRow(element, i);
       }
       shown.push(element);
       keys.add(item.key);
@@ -94,7 +98,9 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
     for (const key of elements.keys()) if (!keys.has(key)) elements.delete(key);
     list.style.height = hasRows ? `${items.length * ROW_PX}px` : '';
     list.classList.toggle('placed', hasRows);
-    arrange(list, shown);
+    const isMoved = shown.some((element, i) => list.children[i] !== element);
+    if (isMoved && !hasRows) glide(shown, () => arrange(list, shown));
+    else arrange(list, shown);
   }
 
   const findFocused = (): string | null =>
@@ -133,8 +139,10 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
   return {
     draw(next, drawn) {
       const inboxes = next.filter(({ is }) => is === 'persona').length;
-      const isHeld = !drawn.isAsked && (list.matches(':hover') || list.contains(document.activeElement));
+      const isRead = list.matches(':hover') || list.contains(document.activeElement);
+      const isHeld = !drawn.isAsked && (isRead || drawn.now - orderedAt < REORDER_MS);
       items = isHeld ? keepOrder(items, next) : next;
+      if (!isHeld) orderedAt = drawn.now;
       frame = drawn;
       const wantsRows = isCrowd(drawn.status.personas);
       if (wantsRows !== hasRows && (inboxes > 0 || elements.size > 0)) {
@@ -195,6 +203,32 @@ function drawCard(element: HTMLElement, { id, fragment, shape, flags, slots }: C
   showShape(element, shape, flags);
   showMarks(getPart(element, '.marks'), isRow ? ROW_MARKS : MARKS, slots);
   fillSlots(element, slots);
+}
+
+/** A row is where it came first, and moves from there: what moves by a transform can glide, and is no shift of the layout. */
+function placeRow(element: HTMLElement, at: number): void {
+  if (element.style.top === '') element.style.top = `${at * ROW_PX}px`;
+  const moved = at * ROW_PX - Number.parseInt(element.style.top, 10);
+  element.style.transform = moved === 0 ? '' : `translateY(${moved}px)`;
+}
+
+const GLIDE_MS = 220;
+
+/** Lets cards glide to the places that `move` gives them, so that the eye can follow. */
+function glide(cards: readonly HTMLElement[], move: () => void): void {
+  const isStill = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const before = cards.map((card) => [card, card.isConnected ? card.getBoundingClientRect() : null] as const);
+  move();
+  for (const [card, from] of before) {
+    if (from === null || isStill || !card.isConnected) continue;
+    const to = card.getBoundingClientRect();
+    const [x, y] = [from.left - to.left, from.top - to.top];
+    if (x === 0 && y === 0) continue;
+    card.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: 'none' }], {
+      duration: GLIDE_MS,
+      easing: 'ease-out',
+    });
+  }
 }
 
 /** Nothing moves while the pointer or the focus is on the list: who is new comes last. */
