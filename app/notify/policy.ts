@@ -159,6 +159,7 @@ function fold(draft: PolicyDraft, fact: Fact): void {
     case 'held': // this mail is not delivered yet; it is announced when it is
     case 'published':
     case 'recalled':
+    case 'remembered':
     case 'autostart':
     case 'reported':
     case 'agent': // the board chooses which report counts, and `agents` of the input says it

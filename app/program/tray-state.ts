@@ -92,6 +92,13 @@ export function openTrayState(state: string, settings: Settings, mode: StoreMode
     }),
   );
   opened.use(board.facts(history.hear));
+  opened.use(
+    board.facts((fact) => {
+      if (fact.is !== 'joined') return;
+      const last = history.findLastState(fact.persona);
+      if (last !== null) board.put({ is: 'remembered', at: fact.at, persona: fact.persona, ...last });
+    }),
+  );
   const work = createWorkMeter(machine);
   opened.use(board.facts((fact) => work.countWork(fact.is === 'counted' ? fact.counts.length : 1)));
   const eventsDirectory = join(state, 'events');

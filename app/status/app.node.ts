@@ -47,6 +47,7 @@ import { registerSignalsRoutes } from './signals-routes.ts';
 import type { StatusOptions } from './status-options.ts';
 import { createStream, type Stream } from './stream.ts';
 import { createRightCheck, type OnceCodes, registerTokenRoute } from './token.ts';
+import { registerUptimeRoutes } from './uptime-routes.ts';
 import type { StatusWire } from './wire.ts';
 
 interface StatusApp {
@@ -222,6 +223,7 @@ export async function createApp(
   registerTokenRoute(app, { once: runtime.once, devices: options.devices, isStranger, log });
   registerDeviceRoutes(app, options.devices, answers);
   registerHistoryRoutes(app, options.history, clock);
+  registerUptimeRoutes(app, options.history, current);
   registerHiveRoutes(app, options.hive, heldAnswers, createHoldSignal);
   registerActionRoutes(app, options.actions, createHoldSignal);
   registerMcpRoute(app, options.mcp, heldAnswers, createHoldSignal);

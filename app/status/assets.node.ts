@@ -5,6 +5,7 @@ import type { Instant } from '../../core/model/index.ts';
 import { FIRST_ORDER, isCrowd, type ListItem, listInboxes } from '../../ui-static/inbox-order.ts';
 import { MARKS, ROW_MARKS, type Slots, toAskingCard, toOverviewCard } from '../../ui-static/present.ts';
 import { CLOSED, toCauses, toSummary } from '../../ui-static/summary.ts';
+import { escapeMarkup } from './markup.ts';
 import type { Asset, PageAssets } from './status-options.ts';
 import type { StatusWire } from './wire.ts';
 
@@ -130,7 +131,7 @@ function createPageRenderer(template: string): PageAssets['html'] {
       now,
     );
     const marks = (isRow ? ROW_MARKS : MARKS).filter((name) => typeof slots[name] === 'string');
-    const html = marks.map((name) => `<span data-slot="${name}">${escapeHtml(slots[name] ?? '')}</span>`);
+    const html = marks.map((name) => `<span data-slot="${name}">${escapeMarkup(slots[name] ?? '')}</span>`);
     const places = { key: item.key, personaId: id, fragment, look: shape, flags };
     return (isRow ? row : card)({ ...slots, ...places }, { marks: html.join('') });
   };
@@ -187,13 +188,13 @@ function createFiller(fragment: string): (slots: Slots, html?: Readonly<Record<s
     let filled = '';
     for (const piece of pieces) {
       if (typeof piece === 'string') filled += piece;
-      else if (piece.is === 'place') filled += html[piece.name] ?? escapeHtml(slots[piece.name] ?? '');
+      else if (piece.is === 'place') filled += html[piece.name] ?? escapeMarkup(slots[piece.name] ?? '');
       else {
         const text = slots[piece.name];
         filled +=
           text === null
             ? `${piece.tag} hidden>`
-            : `${piece.tag}>${text === undefined ? piece.otherwise : escapeHtml(text)}`;
+            : `${piece.tag}>${text === undefined ? piece.otherwise : escapeMarkup(text)}`;
       }
     }
     return filled;
@@ -204,17 +205,4 @@ function extractTemplate(template: string, id: string): string {
   const inner = new RegExp(`<template id="${id}">([\\s\\S]*?)</template>`).exec(template)?.[1];
   if (inner === undefined) throw new Error(`index.html has no template "${id}"`);
   return inner.trim();
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes text for an element or a quoted attribute. NUL, which HTML cannot contain, becomes U+FFFD. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"'\0]/g, (c) => ENTITIES[c] ?? '\ufffd');
 }

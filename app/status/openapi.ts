@@ -9,6 +9,7 @@ import { DRAIN_ITEMS_BODY, PUSH_BODY } from './item-routes.ts';
 import { FEED_QUERY, SEARCH_QUERY } from './mail-routes.ts';
 import { MCP_QUERY } from './mcp-route.ts';
 import {
+  BADGE_QUERY,
   DECISIONS_QUERY,
   DRAIN_BODY,
   EVENTS_QUERY,
@@ -20,7 +21,16 @@ import {
   STREAM_QUERY,
   TOKEN_BODY,
 } from './queries.ts';
-import { CauseWire, DecisionWire, HiveWire, MessagesWire, PersonaWire, StatusWire } from './wire.ts';
+import {
+  CauseWire,
+  DecisionWire,
+  HivesWire,
+  HiveWire,
+  MessagesWire,
+  PersonaUptimeWire,
+  PersonaWire,
+  StatusWire,
+} from './wire.ts';
 import { ProjectsWire, ProjectWire } from './wire-projects.ts';
 
 interface ObjectSchema {
@@ -251,6 +261,33 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: { properties: { hours: HOURS } },
     answer: json(answers.PersonaHistoryAnswer),
     refusals: { 400: BAD_QUERY, 404: 'no history of this persona', 503: NO_HISTORY },
+  },
+  'GET /api/v1/personas/:id/uptime': {
+    id: 'personaUptime',
+    summary: 'How much of the time one persona was up',
+    tag: 'history',
+    token: 'when required',
+    path: PERSONA,
+    answer: json(PersonaUptimeWire),
+    refusals: { 404: 'no history of this persona', 503: NO_HISTORY },
+  },
+  'GET /api/v1/hives': {
+    id: 'hives',
+    summary: 'Every hive, and how much of the time its personas were up',
+    tag: 'history',
+    token: 'when required',
+    answer: json(HivesWire),
+    refusals: { 503: NO_HISTORY },
+  },
+  'GET /api/v1/personas/:id/badge.svg': {
+    id: 'badge',
+    summary: 'A picture of the state and the unread count of one persona, or of its uptime',
+    tag: 'history',
+    token: 'when required',
+    path: PERSONA,
+    query: BADGE_QUERY,
+    answer: text('image/svg+xml'),
+    refusals: { 400: BAD_QUERY, 404: NO_PERSONA, 503: NO_HISTORY },
   },
   'GET /api/v1/alerts': {
     id: 'alerts',

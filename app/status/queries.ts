@@ -77,6 +77,16 @@ export const MESSAGES_QUERY = {
   additionalProperties: false,
 } as const;
 
+/** The query of `GET /api/v1/personas/ID/badge.svg`. */
+export const BADGE_QUERY = {
+  type: 'object',
+  properties: {
+    kind: { type: 'string', enum: ['state', 'uptime'], default: 'state' },
+    span: { type: 'string', enum: ['24h', '7d', '30d'], default: '24h', description: 'For `kind=uptime`.' },
+  },
+  additionalProperties: false,
+} as const;
+
 /** The query of `GET /api/v1/decisions`. */
 export const DECISIONS_QUERY = {
   type: 'object',

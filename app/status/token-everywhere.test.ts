@@ -54,6 +54,8 @@ function requests(): { readonly route: string; readonly bytes: (host: string, ..
     '/api/v1/personas/:id/messages': '/api/v1/personas/zoe/messages',
     '/api/v1/personas/:id/history': '/api/v1/personas/zoe/history',
     '/api/v1/search': '/api/v1/search?q=secret',
+    '/api/v1/personas/:id/uptime': '/api/v1/personas/zoe/uptime',
+    '/api/v1/personas/:id/badge.svg': '/api/v1/personas/zoe/badge.svg',
     '/v1/signals/pending': '/v1/signals/pending?address=zoe',
   };
   return rig.server.routes.map((route) => {

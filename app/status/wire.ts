@@ -447,6 +447,45 @@ export interface PersonaHistoryWire {
   }[];
 }
 
+const UptimeShare = Type.Object(
+  {
+    up: Type.Union([Type.Number({ minimum: 0, maximum: 1 }), Type.Null()], {
+      description: 'The share of the known time in which it was up, rounded down. Null when nothing is known.',
+    }),
+    knownSeconds: Type.Integer({ minimum: 0, description: 'Time in which Hivebar ran and knew the state.' }),
+  },
+  closed,
+);
+
+/** Uptime over three spans that end now. */
+const UptimeWire = Type.Object({ '24h': UptimeShare, '7d': UptimeShare, '30d': UptimeShare }, closed);
+
+export const PersonaUptimeWire = Type.Object({ persona: Type.String(), uptime: UptimeWire }, closed);
+
+export const HivesWire = Type.Object(
+  {
+    rev: StatusWire.properties.rev,
+    generatedAt: StatusWire.properties.generatedAt,
+    hives: Type.Array(
+      Type.Object(
+        {
+          ...HiveWire.properties,
+          uptime: Type.Unsafe<Static<typeof UptimeWire>>({
+            ...UptimeWire,
+            description: 'Of all its personas together.',
+          }),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+
+export type UptimeWire = Static<typeof UptimeWire>;
+export type PersonaUptimeWire = Static<typeof PersonaUptimeWire>;
+export type HivesWire = Static<typeof HivesWire>;
+
 /** One entry of `GET /api/v1/alerts`. A null `until` means that it goes on, for `seconds` so far. */
 export interface AlertWire {
   readonly key: string;

@@ -658,3 +658,14 @@ test('open decisions are shown also of who is not on the board, but not of who i
   board.put({ is: 'decisions', at: 2, decisions: [] });
   assert.deepEqual(ids(), []);
 });
+
+test('given a state before this run, the first poll that finds the same goes on with it, and any other begins anew', () => {
+  const remember = (state: 'up' | 'down'): Fact => ({ is: 'remembered', at: 50, persona: 'ada', state, since: 7 });
+  const since = (...facts: Fact[]): unknown => only(createBoardOfFacts(join('ada', 50), ...facts).snapshot()).since;
+  assert.equal(since(remember('up')), 50, 'nothing is said before a poll');
+  assert.equal(since(remember('up'), poll('ada', 60, 1)), 7);
+  assert.equal(since(remember('down'), poll('ada', 60, 1)), 60);
+  assert.equal(since(remember('down'), down('ada', 60)), 7);
+  assert.equal(since(remember('up'), down('ada', 60)), 60);
+  assert.equal(since(remember('up'), down('ada', 60), poll('ada', 70, 1)), 70, 'an outage ends it');
+});

@@ -63,6 +63,14 @@ export type Fact =
   | { readonly is: 'delivered'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
   /** Mail that was delivered to the persona before this run, oldest first. It is shown, but is not new. */
   | { readonly is: 'recalled'; readonly at: Instant; readonly persona: PersonaId; readonly events: readonly Event[] }
+  /** The state of the persona before this run, and when it began. It goes on when the first poll of this run finds the same. */
+  | {
+      readonly is: 'remembered';
+      readonly at: Instant;
+      readonly persona: PersonaId;
+      readonly state: 'up' | 'down';
+      readonly since: Instant;
+    }
   /** The sink refused events; they are offered again. */
   | { readonly is: 'held'; readonly at: Instant; readonly persona: PersonaId; readonly fault: Fault }
   /** The event file of the persona lacks events because of this fault (they are safe); null: it has them all. */

@@ -56,6 +56,8 @@ export interface PersonaCell {
   readonly failed: Trouble | null;
   /** Why its events wait. */
   readonly held: Trouble | null;
+  /** Its state before this run, which nobody sees until a poll finds the same; null: unknown. */
+  readonly remembered: Extract<Fact, { is: 'remembered' }> | null;
   /** Why its event file lacks events. */
   readonly behind: Trouble | null;
 }
@@ -159,6 +161,9 @@ function apply(draft: BoardDraft, fact: Fact): void {
       break;
     case 'recalled':
       change(draft, fact.persona, (cell) => applyRecalled(cell, fact));
+      break;
+    case 'remembered':
+      change(draft, fact.persona, (cell) => ({ ...cell, remembered: fact }));
       break;
     case 'held':
       change(draft, fact.persona, (cell) => setHeldReason(cell, { held: toTrouble(fact.fault, fact.at, cell.held) }));
@@ -334,6 +339,7 @@ function applyJoined(draft: BoardDraft, fact: Extract<Fact, { is: 'joined' }>): 
           staleAfterMs: fact.staleAfterMs,
           isEcho: fact.isEcho ?? false,
           agentReports: reports,
+          remembered: null,
           failed: null,
           held: null,
           behind: null,
@@ -386,7 +392,7 @@ function applyPolled(before: PersonaCell, polled: Polled): PersonaCell {
   const cell = before.agentReports === null ? before : addReport(before, 'poll', polled.agentState);
   const fact = cell.agentReports === null ? polled : { ...polled, agentState: chooseAgentState(cell.agentReports) };
   const { health, unread, urgent, agentState, cursor, at } = fact;
-  const since = findSince(cell.view, health, at);
+  const since = findSince(cell, health, at);
   const view = isQuiet(cell.view, fact, since)
     ? cell.view
     : { ...cell.view, health, since, reason: null, agentState, unread, urgent, cursor };
@@ -469,7 +475,7 @@ function isQuiet(
 
 function applyFailed(cell: PersonaCell, { health, fault, at }: Extract<Fact, { is: 'failed' }>): PersonaCell {
   const since = health.is === 'down' ? health.since : (cell.failed?.since ?? at);
-  const { view } = show(cell, { health, since: findSince(cell.view, health, at), reason: fault.explain() });
+  const { view } = show(cell, { health, since: findSince(cell, health, at), reason: fault.explain() });
   return { ...cell, view, failed: { fault, since } };
 }
 
@@ -486,10 +492,15 @@ function chooseDrainedAt(before: DaemonView | null, daemon: DaemonView | null): 
   return { ...daemon, drainedAt: before.drainedAt };
 }
 
-/** An unchanged health label keeps its beginning, so a failure below the threshold does not restart "UP since". */
-function findSince(view: CellView, health: Health, at: Instant): Instant | null {
+/**
+ * An unchanged health label keeps its beginning, so a failure below the threshold does not restart "UP since", nor does a restart of
+ * Hivebar.
+ */
+function findSince({ view, remembered }: PersonaCell, health: Health, at: Instant): Instant | null {
   if (toHealthLabel(view.health) === toHealthLabel(health)) return view.since;
-  return health.is === 'up' || health.is === 'down' ? health.since : at;
+  const since = health.is === 'up' || health.is === 'down' ? health.since : at;
+  const isSame = view.health.is === 'unseen' && remembered?.state === (health.is === 'down' ? 'down' : 'up');
+  return isSame ? Math.min(since, remembered.since) : since;
 }
 
 /** Events wait at the sink, or behind it at the event file. The board shows either reason. */

@@ -585,3 +585,33 @@ describe('the database', () => {
     assert.deepEqual(spans(run, 'ada', 24 * 365), ['up 1440'], 'no further back than is kept');
   });
 });
+
+describe('the state before a restart', () => {
+  test('given an inbox that was up before and after a stop, it is up since before', async () => {
+    const path = freshPath();
+    let upSince = 0;
+    {
+      using run = start(path);
+      run.joined('ada', 'bo', 'cy');
+      run.failed('ada', 'down');
+      run.polled('bo', 1);
+      await run.advance(HOUR);
+      upSince = run.now();
+      run.polled('ada', 1);
+      run.failed('bo', 'down');
+      await run.advance(HOUR);
+      run.failed('ada', 'failing');
+      run.polled('ada', 2);
+      await run.advance(HOUR);
+    }
+    using run = start(path, START + 10 * HOUR);
+    assert.deepEqual(run.history.findLastState('ada'), { state: 'up', since: upSince });
+    assert.deepEqual(run.history.findLastState('bo'), { state: 'down', since: upSince });
+    assert.equal(run.history.findLastState('cy'), null, 'nothing was ever known of it');
+    assert.equal(run.history.findLastState('nobody'), null);
+    run.joined('ada');
+    run.polled('ada', 2);
+    await run.advance(HOUR);
+    assert.deepEqual(run.history.findLastState('ada'), { state: 'up', since: upSince }, 'also after the next stop');
+  });
+});

@@ -5,6 +5,11 @@ import type { Service } from '../services/index.ts';
 export interface History extends HistoryReader, Disposable {
   /** Writes a sign of life each minute, ends unheard outages and deletes what is too old. */
   readonly service: Service;
+  /**
+   * Returns the last known state of a persona and when it began. Time that nobody watched does not end it. Null when none is known,
+   * or when there is no history now.
+   */
+  findLastState(persona: PersonaId): LastState | null;
   /** Records what the fact changed. Changes are written together some seconds later. Never throws. */
   hear(fact: HistoryFact): void;
 }
@@ -21,11 +26,30 @@ export interface HistoryReader {
    */
   findPersona(persona: PersonaId, hours: number): PersonaHistory | null;
   /**
+   * Returns how much of the time a persona was up; null when nothing is known of this id.
+   * @throws Fault as `overview`
+   */
+  findUptime(persona: PersonaId): Uptime | null;
+  /**
    * Returns the newest alerts first: `limit` at most, and fewer when they name very many personas.
    * @throws Fault as `overview`
    */
   alerts(limit: number): readonly Alert[];
 }
+
+/** A state as a person sees it: failing below the threshold is still up. */
+export interface LastState {
+  readonly state: 'up' | 'down';
+  readonly since: Instant;
+}
+
+/** The spans of uptime, in hours. */
+export const UPTIME_HOURS = { '24h': 24, '7d': 7 * 24, '30d': 30 * 24 } as const;
+
+export type UptimeSpan = keyof typeof UPTIME_HOURS;
+
+/** Milliseconds per span in which the state was known, and in which it was up. Unknown time is in neither. */
+export type Uptime = Readonly<Record<UptimeSpan, { readonly upMs: number; readonly knownMs: number }>>;
 
 /** The number of slots in an overview. */
 export const SLOTS = 90;
@@ -205,6 +229,7 @@ export type HistoryFact =
   | {
       readonly is:
         | 'recalled'
+        | 'remembered'
         | 'muted'
         | 'hidden'
         | 'quiet'

@@ -6,6 +6,7 @@ import { createTimeline, type History, type HistoryReader } from './history.ts';
 import { createOutageLedger } from './ledger.ts';
 import { createSlotReader } from './slots.ts';
 import { type HistoryStore, type OpenHistoryStore, openHistoryStore, setFileAside } from './store.ts';
+import { computeUptime, HOUR_MS, LONGEST_HOURS } from './uptime.ts';
 
 export interface HistoryOptions {
   /** The path of the database; its directory is private. */
@@ -168,6 +169,12 @@ export function openHistory({
     overview: (hours) => read((store, at) => reader.overview(store, timeline.personas, limitHours(hours), at)),
     findPersona: (persona: PersonaId, hours) =>
       read((store, at) => reader.findPersona(store, timeline.has(persona), persona, limitHours(hours), at)),
+    findUptime: (persona) =>
+      read((store, at) => {
+        const stored = store.findPersona(persona);
+        if (stored !== null) return computeUptime(stored.listStates(at - limitHours(LONGEST_HOURS) * HOUR_MS, at), at);
+        return timeline.has(persona) ? computeUptime([], at) : null;
+      }),
     alerts: (limit) => read((store) => store.alerts(limit)),
   };
 
@@ -176,6 +183,14 @@ export function openHistory({
   return {
     ...reading,
     service: every({ name: 'history', ms: BEAT_MS, firstMs: BEAT_MS, round: beat, clock }),
+    findLastState(persona) {
+      try {
+        return requireStore().findPersona(persona)?.findState() ?? null;
+      } catch (error) {
+        fail(error);
+        return null;
+      }
+    },
     hear(fact) {
       if (closed) return;
       const at = now();

@@ -1,7 +1,15 @@
 import { Fault, type Instant, type PersonaId } from '../model/index.ts';
 import type { Files, Log } from '../ports/index.ts';
 import { type Database, getErrno, isUnusable, migrate, openDatabase, runTransaction } from '../state/index.ts';
-import { type Alert, type DrawnPoint, type Point, type PointValues, STATES } from './history.ts';
+import {
+  type Alert,
+  type DrawnPoint,
+  type HistoryState,
+  type LastState,
+  type Point,
+  type PointValues,
+  STATES,
+} from './history.ts';
 import type { InheritedOutage, Outage, OutageMember } from './ledger.ts';
 
 /** The tables of the history. Every method throws a Fault `database` or `no-space` as the database does. */
@@ -37,6 +45,10 @@ export interface HistoryStore {
 }
 
 interface StoredPersona {
+  /** Returns the last known state and when it began; null when none is known. What lies between as unknown does not end it. */
+  findState(): LastState | null;
+  /** Yields the states with `from` <= `at` < `before` where they change, the first at `from`. */
+  listStates(from: Instant, before: Instant): readonly { readonly at: Instant; readonly state: HistoryState }[];
   readValues(at: Instant): PointValues;
   /** Returns at most `limit` points with `from` <= `at` < `before`, in order of time. */
   points(from: Instant, before: Instant, limit: number): readonly Point[];
@@ -93,6 +105,23 @@ function createHistoryStore(db: Database): HistoryStore {
     ),
     selectPoints: db.prepare<PointRow>(
       `SELECT ${columns} FROM personas p CROSS JOIN points q ON q.persona = p.n WHERE p.n = ? AND q.at >= ? AND q.at < ? ORDER BY q.at LIMIT ?`,
+    ),
+    lastState: db.prepare<{ state: number }>(
+      'SELECT state FROM points WHERE persona = ? AND state <> 0 ORDER BY at DESC LIMIT 1',
+    ),
+    upSince: db.prepare<{ at: number }>(
+      `SELECT at FROM points WHERE persona = ?1 AND state IN (1, 2)
+         AND at > coalesce((SELECT max(at) FROM points WHERE persona = ?1 AND state = 3), -1) ORDER BY at LIMIT 1`,
+    ),
+    downSince: db.prepare<{ at: number }>(
+      `SELECT at FROM points WHERE persona = ?1 AND state = 3 AND at > coalesce(
+         (SELECT at FROM points WHERE persona = ?1 AND state IN (1, 2) ORDER BY at DESC LIMIT 1), -1) ORDER BY at LIMIT 1`,
+    ),
+    states: db.prepare<{ at: number; state: number }>(
+      `SELECT at, state FROM (
+         SELECT at, state, lag(state) OVER (ORDER BY at) AS before FROM points
+         WHERE persona = ?1 AND at < ?3 AND at >= coalesce((SELECT max(at) FROM points WHERE persona = ?1 AND at <= ?2), ?2)
+       ) WHERE before IS NULL OR before <> state ORDER BY at`,
     ),
     pruneTo: db.prepare<{ at: number | null }>(
       'SELECT max(at) AS at FROM (SELECT at FROM points WHERE persona = ?1 AND at <= ?2 ORDER BY at LIMIT ?3)',
@@ -227,6 +256,20 @@ function createHistoryStore(db: Database): HistoryStore {
             row === undefined ? { persona, at, unread: null, urgent: null, state: 0 } : { persona, ...row },
           );
         },
+        findState: () => {
+          const last = sql.lastState.get(n);
+          if (last === undefined) return null;
+          const state = last.state === STATES.indexOf('down') ? 'down' : 'up';
+          const since = (state === 'down' ? sql.downSince : sql.upSince).get(n)?.at;
+          return since === undefined ? null : { state, since };
+        },
+        listStates: (from, before) => {
+          const changes = sql.states.all(n, from, before).map(({ at, state }) => ({
+            at: Math.max(at, from),
+            state: STATES[state] ?? 'unknown',
+          }));
+          return changes[0]?.at === from ? changes : [{ at: from, state: 'unknown' }, ...changes];
+        },
         points: (from, before, limit) => sql.selectPoints.all(n, from, before, limit).map(toPoint),
       };
     },
@@ -334,6 +377,8 @@ const HISTORY_SCHEMA: readonly string[] = [
     PRIMARY KEY (alert, why, name)
   ) STRICT, WITHOUT ROWID;
   `,
+  // State 3 is down. It is rare, and tells since when a persona is up without a look at all its points.
+  'CREATE INDEX points_down ON points (persona, at) WHERE state = 3;',
 ];
 
 /** Marks the file as a history of Hivebar (PRAGMA application_id): "hbhi". */
