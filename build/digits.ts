@@ -12,6 +12,6 @@ export const DIGITS: Readonly<Record<string, { readonly d: string; readonly widt
   '7': { d: 'M1 1H9L4.2 13', width: 10 },
   '8': { d: 'M5 6.4A2.7 2.7 0 1 1 5.01 6.4ZM5 13A3.5 3.3 0 1 1 5.01 13Z', width: 10 },
   '9': { d: 'M2.6 13C6.4 11 9 8 9 4.8A3.95 3.8 0 1 0 1.1 4.8 3.95 3.7 0 0 0 8.8 5.8', width: 9.9 },
-  '?': { d: 'M1 4.4A3.9 3.5 0 1 1 6.9 6.9C5.4 7.8 4.9 8.4 4.9 9.6M4.9 13V13.01', width: 9.8 },
+  '!': { d: 'M1 1V8.2M1 13V13.01', width: 2 },
   '+': { d: 'M1 7H8M4.5 3.5V10.5', width: 9 },
 };

@@ -61,8 +61,10 @@ function computeBadgeLayout(size: number): BadgeLayout {
 }
 
 const FILL = '#1556c4';
-/** Somebody is asked something: a mark instead of a number, and another colour. No file may be called `?` on Windows. */
-const ASK = { text: '?', fill: '#8a1f9c' } as const;
+/** A person is asked something: a speech bubble instead of a pill, so that it differs in shape too, and not the mark of `unknown`. */
+const ASK = { text: '!', fill: '#8a1f9c' } as const;
+/** How much of the height of the bubble its tail takes. */
+const TAIL = 0.2;
 
 /**
  * One icon at one size. `source` is the state's SVG of 44 x 44 with the groups `body`, `glyph` and `glyph-badged`: what
@@ -72,19 +74,31 @@ export function buildIconSvg(source: string, badge: string, size: number): strin
   const k = size / 44;
   const body = extractGroup(source, 'body');
   if (badge === 'none') return wrapSvg(size, `<g transform="scale(${k})">${body}${extractGroup(source, 'glyph')}</g>`);
-  const b = computeBadgeLayout(size);
-  const text = layOutText(badge === 'ask' ? ASK.text : badge, b);
-  const fill = badge === 'ask' ? ASK.fill : FILL;
+  const layout = computeBadgeLayout(size);
+  const isAsk = badge === 'ask';
+  const b = isAsk ? { ...layout, stroke: layout.stroke * 1.2 } : layout;
+  const text = layOutText(isAsk ? ASK.text : badge, b);
+  const fill = isAsk ? ASK.fill : FILL;
   const width = Math.min(size, Math.max(b.height, Math.round(text.width + b.height * 0.36)));
   const [x, y] = [size - width, size - b.height];
   const pill = (grow: number, colour: string): string =>
-    `<rect x="${x - grow}" y="${y - grow}" width="${width + 2 * grow}" height="${b.height + 2 * grow}" rx="${b.height / 2 + grow}" fill="${colour}"/>`;
+    isAsk
+      ? `<path d="${drawBubble(x, y, width, b.height)}" fill="${colour}" stroke="${colour}" stroke-width="${2 * grow}" stroke-linejoin="round"/>`
+      : `<rect x="${x - grow}" y="${y - grow}" width="${width + 2 * grow}" height="${b.height + 2 * grow}" rx="${b.height / 2 + grow}" fill="${colour}"/>`;
   const cutout = `<mask id="hole"><rect width="${size}" height="${size}" fill="#fff"/>${pill(b.gap, '#000')}</mask>`;
-  const digits = `<g transform="translate(${x + (width - text.width) / 2} ${y + (b.height - b.digit) / 2})" fill="none" stroke="#fff" stroke-width="${b.stroke}" stroke-linecap="round" stroke-linejoin="round">${text.paths}</g>`;
+  const digits = `<g transform="translate(${x + (width - text.width) / 2} ${y + (b.height * (isAsk ? 1 - TAIL : 1) - b.digit) / 2})" fill="none" stroke="#fff" stroke-width="${b.stroke}" stroke-linecap="round" stroke-linejoin="round">${text.paths}</g>`;
   return wrapSvg(
     size,
     `${cutout}<g mask="url(#hole)"><g transform="scale(${k})">${body}${extractGroup(source, 'glyph-badged')}</g></g>${pill(0, fill)}${digits}`,
   );
+}
+
+/** A rounded box with a tail at its lower left, as one path. */
+function drawBubble(x: number, y: number, width: number, height: number): string {
+  const bottom = height * (1 - TAIL);
+  const r = height * 0.28;
+  const tail = width * 0.3;
+  return `M${x + r} ${y}h${width - 2 * r}a${r} ${r} 0 0 1 ${r} ${r}v${bottom - 2 * r}a${r} ${r} 0 0 1 ${-r} ${r}h${r - width + tail + r}L${x + r * 0.7} ${y + height}V${y + bottom}A${r} ${r} 0 0 1 ${x} ${y + bottom - r}V${y + r}a${r} ${r} 0 0 1 ${r} ${-r}Z`;
 }
 
 /** For macOS: black with holes; the system colours it. The number stands beside it as the title, so there is no badge. */

@@ -68,7 +68,7 @@ describe('what an agent does, in the menu', () => {
     const names = text(model.menu).flatMap((row) => row.match(/^(\w+) - /)?.[1] ?? []);
     assert.deepEqual(names, ['urgent', 'zoe', 'ada', 'down'], 'the longest wait first');
     assert.equal(model.summary, '2 agents wait for you, 1 unread, 1 urgent, 1 down');
-    assert.deepEqual([model.icon.badge, model.count, model.attention], ['ask', '? 1', true]);
+    assert.deepEqual([model.icon.badge, model.count, model.attention], ['ask', '! 1', true]);
   });
 
   test('while a message is unread the row ends with the newest one, cut to the room that is left', () => {
@@ -102,7 +102,7 @@ describe('what an agent does, in the menu', () => {
     assert.deepEqual(rows.slice(0, 2), ['zoe - Waits at a permission prompt, 3 min', 'asked - 1 question, 2 unread']);
     assert.equal(model.summary, '1 question for you, 1 agent waits for you, 2 unread, 1 down');
     const alone = trayModel(snapshot([persona('asked', { unread: exactly(1), questions: 1 })]));
-    assert.deepEqual([alone.icon.badge, alone.count, alone.attention], ['ask', '? 1', true]);
+    assert.deepEqual([alone.icon.badge, alone.count, alone.attention], ['ask', '! 1', true]);
   });
 
   test('several wait, and nothing else is new', () => {

@@ -136,8 +136,8 @@ describe('while something is to be decided', () => {
 
   test('the tooltip counts it, the icon asks, and so does the number beside it', () => {
     const { summary, icon, count } = model(createDecision(1), createDecision(2));
-    assert.deepEqual([summary, icon, count], ['2 questions for you, 3 unread', { state: 'up', badge: 'ask' }, '? 3']);
-    assert.deepEqual(trayModel(snapshot([ada], { decisions: [createDecision(1)] })).count, '?');
+    assert.deepEqual([summary, icon, count], ['2 questions for you, 3 unread', { state: 'up', badge: 'ask' }, '! 3']);
+    assert.deepEqual(trayModel(snapshot([ada], { decisions: [createDecision(1)] })).count, '!');
     assert.deepEqual([model().icon.badge, model().count], ['3', '3']);
   });
 

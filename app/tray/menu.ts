@@ -100,10 +100,10 @@ function formatHeadline(snapshot: Snapshot): string {
   });
 }
 
-/** Formats the full count: `3`, or `? 3` when a person is asked for something; empty for none. */
+/** Formats the full count: `3`, or `! 3` when a person is asked for something; empty for none. */
 function formatIconCount(snapshot: Snapshot): string {
   const { unread } = snapshot.totals;
-  const parts = [isAsked(snapshot) ? '?' : '', isAtLeastOne(unread) ? formatKnownCount(unread) : ''];
+  const parts = [isAsked(snapshot) ? '!' : '', isAtLeastOne(unread) ? formatKnownCount(unread) : ''];
   return parts.filter((part) => part !== '').join(' ');
 }
 

@@ -39,7 +39,7 @@ export interface TrayModel {
   /** One line, for example "1 question for you, 3 unread, 1 down". */
   readonly summary: string;
   /**
-   * The text beside the icon, where there is room: the unread count, with a question mark before it when a person is asked.
+   * The text beside the icon, where there is room: the unread count, with an exclamation mark before it when a person is asked.
    * Empty for none.
    */
   readonly count: string;
@@ -57,7 +57,7 @@ export interface IconName {
   readonly badge: Badge;
 }
 
-/** `ask` is a question mark. */
+/** `ask` is a speech bubble. */
 type Badge = 'none' | 'ask' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9' | '9+';
 
 /**
