@@ -1,6 +1,6 @@
 import type { DecisionWire, StatusWire } from '../app/status/wire.ts';
 import { displayName, displayText, formatFullTime } from '../core/format/index.ts';
-import type { PlaceView } from './places.ts';
+import type { PlaceView } from './place-view.ts';
 import { formatAgo, truncate } from './present.ts';
 import { formatOutcome } from './question.ts';
 import { ask, createTokenButton, hasToken, TokenNeededError } from './token.ts';
@@ -103,8 +103,8 @@ export function startDecisionsView(root: HTMLElement, needToken: () => void): Pl
 
 function createRow(decision: DecisionWire, labels: ReadonlyMap<string, string>): HTMLElement {
   const row = document.createElement('li');
-  const who = document.createElement('p');
-  who.className = 'who';
+  const asker = document.createElement('p');
+  asker.className = 'who';
   const name = document.createElement('bdi');
   name.textContent = displayName(labels.get(decision.persona) ?? decision.persona);
   const time = document.createElement('time');
@@ -112,7 +112,7 @@ function createRow(decision: DecisionWire, labels: ReadonlyMap<string, string>):
   time.dateTime = at;
   time.title = formatFullTime(Date.parse(at));
   time.textContent = formatAgo(Date.now() - Date.parse(at));
-  who.append(name, ' asked', time);
+  asker.append(name, ' asked', time);
   const prompt = document.createElement('p');
   prompt.dir = 'auto';
   prompt.textContent = truncate(displayText(decision.prompt), PROMPT_CHARS);
@@ -120,6 +120,6 @@ function createRow(decision: DecisionWire, labels: ReadonlyMap<string, string>):
   outcome.className = 'outcome';
   outcome.dir = 'auto';
   outcome.textContent = formatOutcome(decision);
-  row.append(who, prompt, outcome);
+  row.append(asker, prompt, outcome);
   return row;
 }

@@ -1,5 +1,6 @@
 import type { DecisionWire, StatusWire } from '../app/status/wire.ts';
 import { cloneTemplate, fillSlots, getById, getPart, setAttribute } from './dom.ts';
+import { addKeys } from './keyboard.ts';
 import { toAskingCard, toFragment } from './present.ts';
 import { formatOutcome, type QuestionForm, startQuestion } from './question.ts';
 import { ask, createTokenButton, hasToken, TokenNeededError } from './token.ts';
@@ -53,6 +54,21 @@ export function startDecisionsPanel(needToken: () => void): DecisionsPanel {
     isExpanded = true;
     redraw();
   });
+
+  addKeys('Questions', [
+    { keys: 'q', words: 'Go to the next question', run: focusNext },
+    { keys: '1-9', words: 'Choose an option of the question', run: () => false },
+    { keys: 'a', words: 'Write a note to the question', run: () => false },
+  ]);
+
+  /** Returns false when there is no question. */
+  function focusNext(): boolean {
+    const shown = [...list.querySelectorAll<HTMLElement>('.decision:not([hidden])')];
+    const at = shown.findIndex((article) => article.contains(document.activeElement));
+    const next = shown[(at + 1) % shown.length];
+    next?.querySelector('h3')?.focus();
+    return next !== undefined;
+  }
 
   function enter(key: string, article: HTMLElement): DecisionEntry {
     const entry: DecisionEntry = {

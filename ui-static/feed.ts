@@ -1,14 +1,14 @@
 import type { FoundMessageWire, StatusWire } from '../app/status/wire.ts';
 import { displayLine, displayName, displayText, formatFullTime } from '../core/format/index.ts';
 import { addKeys } from './keyboard.ts';
-import type { PlaceView } from './places.ts';
+import type { PlaceView } from './place-view.ts';
 import { formatAgo, toFragment, truncate } from './present.ts';
 import { formatSearch, type Route } from './route.ts';
 import { ask, createTokenButton, hasToken, TokenNeededError } from './token.ts';
 
 /** All mail, newest first, or the mail with some words. */
 
-interface Answer {
+interface FeedPage {
   readonly messages: readonly FoundMessageWire[];
   readonly next: number | null;
   readonly complete: boolean;
@@ -61,7 +61,7 @@ export function startFeed(root: HTMLElement, needToken: () => void): PlaceView {
     try {
       const path = `/api/v1/${words === null ? 'feed' : 'search'}?${query}`;
       const answer = await ask(path, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
-      const page = (await answer.json()) as Answer;
+      const page = (await answer.json()) as FeedPage;
       if (signal.aborted) return;
       take(page, before);
     } catch (error) {
@@ -74,7 +74,7 @@ export function startFeed(root: HTMLElement, needToken: () => void): PlaceView {
     if (isStale && !signal.aborted) void load(null);
   }
 
-  function take(page: Answer, before: number | null): void {
+  function take(page: FeedPage, before: number | null): void {
     const last = page.messages.at(-1)?.place ?? 0;
     if (before !== null) messages = [...messages, ...page.messages];
     else {
@@ -90,7 +90,7 @@ export function startFeed(root: HTMLElement, needToken: () => void): PlaceView {
     drawRows();
   }
 
-  function describe({ complete }: Answer): string {
+  function describe({ complete }: FeedPage): string {
     const rest = complete ? '' : ' Older mail is still being indexed.';
     if (messages.length > 0) return rest.trim();
     return `${words === null ? 'No mail yet.' : `No message has ${displayLine(words)}.`}${rest}`;
@@ -244,8 +244,8 @@ function fill(place: Element | null, words: string): void {
   if (place !== null && place.textContent !== words) place.textContent = words;
 }
 
-function createLabel(words: string, look: string): HTMLElement {
-  const label = createElement('b', `label ${look}`);
+function createLabel(words: string, kind: string): HTMLElement {
+  const label = createElement('b', `label ${kind}`);
   label.textContent = words;
   return label;
 }

@@ -1,6 +1,6 @@
 import type { LocalHive } from '../../core/inbox/index.ts';
 import { Fault, type PersonaId } from '../../core/model/index.ts';
-import type { StoredMail } from '../status/index.ts';
+import type { StoredMessage } from '../status/index.ts';
 
 /** What actions and routes do with stored mail of the local hive, by the id of a persona on the board. */
 export interface LocalMailbox {
@@ -9,7 +9,7 @@ export interface LocalMailbox {
   /** Deletes one message from this inbox. Returns how many there were. @throws Fault `usage` as `markUnread` does */
   remove(persona: PersonaId, id: number): number;
   /** The messages older than `before` (null: from the newest), newest first. Null for an inbox that is not in the local hive. */
-  listStored(persona: PersonaId, before: number | null): Iterable<StoredMail> | null;
+  listStored(persona: PersonaId, before: number | null): Iterable<StoredMessage> | null;
 }
 
 interface LocalMailboxOptions {
@@ -41,7 +41,7 @@ export function createLocalMailbox({ local, toName }: LocalMailboxOptions): Loca
   };
 }
 
-function* listMail(messages: ReturnType<LocalHive['older']>, names: ReadonlySet<string>): Iterable<StoredMail> {
+function* listMail(messages: ReturnType<LocalHive['older']>, names: ReadonlySet<string>): Iterable<StoredMessage> {
   for (const message of messages)
     yield { ...message, canReply: message.origin === undefined && names.has(message.from) };
 }

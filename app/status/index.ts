@@ -5,7 +5,7 @@ export type { DecisionsApi } from './decision-routes.ts';
 export type { ItemsApi } from './item-routes.ts';
 export type { FoundMail, MailSearchApi } from './mail-routes.ts';
 export type { McpAnswer, McpHttp } from './mcp-route.ts';
-export type { StoredMail } from './message-routes.ts';
+export type { StoredMessage } from './message-routes.ts';
 export type { ProjectsApi } from './project-routes.ts';
 export type { PermissionRequest } from './queries.ts';
 export { type StatusServer, startStatusServer } from './server.node.ts';

@@ -11,7 +11,7 @@ import { MESSAGES_QUERY, parseQuery } from './queries.ts';
 import type { MailWire, MessagesWire, PersonaWire } from './wire.ts';
 
 /** A message of the local hive, and whether its sender has an inbox there that a reply can go to. */
-export interface StoredMail extends MailboxMessage {
+export interface StoredMessage extends MailboxMessage {
   readonly canReply: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface MessagesOptions {
   readonly clock: Clock;
   readonly events: Pick<OutboxReader, 'mailBefore'>;
   /** The messages of a persona of the local hive that are older than an id, newest first; null for a persona of any other source. */
-  readonly listStored: (persona: PersonaId, before: number | null) => Iterable<StoredMail> | null;
+  readonly listStored: (persona: PersonaId, before: number | null) => Iterable<StoredMessage> | null;
 }
 
 /** The longest text in a list, in characters. Alone (`limit=1`) a message is whole. */
@@ -69,7 +69,7 @@ function takePage(rows: Iterable<ListedMessage>, limit: number): Pick<MessagesWi
   return { messages, before: null };
 }
 
-function* listOfStore(messages: Iterable<StoredMail>, persona: PersonaId): Iterable<ListedMessage> {
+function* listOfStore(messages: Iterable<StoredMessage>, persona: PersonaId): Iterable<ListedMessage> {
   for (const message of messages) {
     const { id, from, content, created, urgent, priority, read, origin, answers, canReply } = message;
     const about = { id, persona, from, to: persona, subject: '', text: content, truncated: false, at: created };
