@@ -33,6 +33,11 @@ export const INBOX_SCHEMA = {
       positionals: { persona: takesPersona('read'), ids: IDS },
       flags: { limit: LIMIT },
     },
+    search: {
+      help: 'list the newest messages of all inboxes that have all these words; marks nothing',
+      positionals: { words: { value: 'WORDS', many: true, missing: 'inbox search: WORDS are missing' } },
+      flags: { limit: LIMIT },
+    },
     push: {
       help: 'push an item that an agent is shown between its turns; without TEXT it is read from stdin',
       positionals: { words: { value: 'TEXT', optional: true, many: true } },
@@ -88,6 +93,7 @@ export const INBOX_SCHEMA = {
   examples: [
     { run: 'hivebar inbox list ada', does: 'the newest messages of ada, one line each' },
     { run: 'hivebar inbox show ada 12', does: 'one message in full' },
+    { run: 'hivebar inbox search main is red', does: 'messages of all inboxes with these words' },
     { run: 'hivebar inbox read ada', does: 'all unread mail, which is then marked as read' },
     {
       run: 'hivebar inbox push --to ada --type alert --source ci --priority 0 "main is red"',

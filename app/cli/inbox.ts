@@ -22,6 +22,7 @@ import { findOwnPersona } from './caller-persona.ts';
 import { explain } from './help.ts';
 import { listItems, listMail, parseListFilter, readMail, showMail } from './inbox-list.ts';
 import { INBOX_SCHEMA, type InboxValues } from './inbox-schema.ts';
+import { searchMail } from './inbox-search.ts';
 import { createLineOutput } from './nonblocking-io.node.ts';
 import { DATABASE, runWithItems, tellTray } from './open-local-hive.ts';
 import { createStderrLog } from './process.node.ts';
@@ -66,6 +67,8 @@ async function run(values: InboxValues, io: Io): Promise<number> {
       return await showMail(io, values.persona, values.ids, values.json);
     case 'read':
       return await readMail(io, values.persona, values.ids, values.json);
+    case 'search':
+      return await searchMail(io, values.words.join(' '), values.limit ?? LIMIT, values.json);
     case 'list': {
       const { limit = LIMIT, json } = values;
       const persona = values.persona ?? findOwnPersona(io);
