@@ -7,8 +7,11 @@ const HEIGHT = 200;
 const TIMEOUT_MS = 5000;
 
 export interface Chart extends Disposable {
-  /** Draws the chart and returns a description of it. @throws TokenNeededError, RefusalError */
-  draw(fragment: string, hours: number): Promise<string>;
+  /**
+   * Draws the chart and returns a description of it. Null: fewer than two numbers are known, which make no chart.
+   * @throws TokenNeededError, RefusalError
+   */
+  draw(fragment: string, hours: number): Promise<string | null>;
 }
 
 /**
@@ -53,11 +56,11 @@ export function startChart(place: HTMLElement): Chart {
   };
 }
 
-function describeHistory({ from, to, points, states }: PersonaHistoryWire): string {
+function describeHistory({ from, to, points, states }: PersonaHistoryWire): string | null {
   const known = points.flatMap(([, n]) => (n === null ? [] : [n]));
+  if (known.length < 2) return null;
   const length = Date.parse(to) - Date.parse(from);
   const span = formatDuration(length);
-  if (known.length === 0) return `No data for the last ${span}.`;
   const outages = states.filter(({ state }) => state === 'down');
   const ms = outages.reduce((sum, outage) => sum + Date.parse(outage.to) - Date.parse(outage.from), 0);
   const down =
@@ -118,7 +121,7 @@ function createPlot(place: HTMLElement, { from, to, points, states }: PersonaHis
       y: { range: (_: uPlot, __: number, most: number | null) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.1))] },
     },
     axes: [
-      { ...axis, values: (_: uPlot, at: readonly number[]) => formatTimes(at, end - seconds(from)) },
+      { ...axis, space: 90, values: (_: uPlot, at: readonly number[]) => formatTimes(at, end - seconds(from)) },
       { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6, 1e7] },
     ],
     series: [

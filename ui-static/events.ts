@@ -6,6 +6,8 @@ export interface EventWire {
   readonly event_id: string;
   readonly ts: string;
   readonly wake_class?: string;
+  /** Whose event file has it. An alarm of a hive is about others. */
+  readonly persona?: string;
   readonly id?: number;
   readonly from?: string | null;
   readonly content?: unknown;
@@ -27,6 +29,15 @@ export interface EventWire {
   readonly urgent_unanswered?: readonly string[];
   readonly skipped?: number;
   readonly dropped?: number;
+}
+
+/** Whether this is an alarm about inboxes of a hive; with a `name`, whether it is about that one. */
+export function isAlarmOfHive(
+  { event, reason, stranded_inboxes, urgent_unanswered }: EventWire,
+  name?: string,
+): boolean {
+  if (event !== 'alert' || (reason !== 'stranded' && reason !== 'urgent-unanswered')) return false;
+  return name === undefined || [...(stranded_inboxes ?? []), ...(urgent_unanswered ?? [])].includes(name);
 }
 
 export interface EventText {

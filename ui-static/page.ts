@@ -141,7 +141,8 @@ function drawAll(isAsked = false): void {
   if (route.is === 'persona') {
     const isBoard = status.projects.some(({ board }) => board === persona?.id);
     const isAsking = persona !== null && hasQuestion(status, persona);
-    view?.draw(persona, { isBoard, isAsking }, now);
+    const findSource = (id: string): string | null => status.personas.find((other) => other.id === id)?.source ?? null;
+    view?.draw(persona, { isBoard, isAsking, findSource }, now);
     projects?.draw(status, persona === null ? [] : [persona], now);
   }
   if (route.is !== 'overview') return;

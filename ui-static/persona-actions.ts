@@ -1,15 +1,23 @@
 import type { PersonaWire } from '../app/status/wire.ts';
+import { createButton } from './element.ts';
 import { hasToken, runAction, TokenNeededError } from './token.ts';
+import type { UndoLine } from './undo-line.ts';
 
 /** The actions on one inbox, each by `POST /api/v1/actions/NAME`. */
 export interface PersonaActions {
   /** Shows the actions that its current state allows. */
   draw(persona: PersonaWire): void;
   /**
-   * Runs an action and shows the result. `done` is the text for success. Returns false when it was not done. `withinMs` is for an
-   * action that may take long.
+   * Runs an action and shows the result. `done` is the text for success. Returns false when it was not done.
    */
-  run(name: string, params: object, done: PersonaAction['done'], withinMs?: number): Promise<boolean>;
+  run(name: string, params: object, done: PersonaAction['done'], more?: RunOptions): Promise<boolean>;
+}
+
+interface RunOptions {
+  /** For an action that may take long. */
+  readonly withinMs?: number;
+  /** Takes it back; null where that is not possible. */
+  readonly undo?: (() => unknown) | null;
 }
 
 interface PersonaAction {
@@ -22,38 +30,42 @@ interface PersonaAction {
   readonly main?: boolean;
 }
 
-export function startPersonaActions(place: HTMLElement, words: HTMLElement, needToken: () => void): PersonaActions {
+/** @param main where the one main action is shown. @param menu where all others are */
+export function startPersonaActions(
+  main: HTMLElement,
+  menu: HTMLElement,
+  undoLine: UndoLine,
+  needToken: () => void,
+): PersonaActions {
   const buttons = new Map<string, HTMLButtonElement>();
-  const showResult = (text: string, shape: 'well' | 'not'): void => {
-    words.dataset.look = shape;
-    words.textContent = text;
-  };
-  const run: PersonaActions['run'] = async (name, params, done, withinMs) => {
+  const run: PersonaActions['run'] = async (name, params, done, { withinMs, undo = null } = {}) => {
     if (!hasToken()) {
-      showResult('Enter the token first.', 'not');
+      undoLine.show('Enter the token first.', 'not');
       needToken();
       return false;
     }
     try {
       const result = await runAction(name, params, withinMs);
-      showResult(typeof done === 'string' ? done : done(result), 'well');
+      undoLine.show(typeof done === 'string' ? done : done(result), 'well', undo);
       return true;
     } catch (error) {
       if (error instanceof TokenNeededError) needToken();
-      showResult(error instanceof TokenNeededError ? 'Enter the token first.' : `Failed: ${formatError(error)}`, 'not');
+      const words = error instanceof TokenNeededError ? 'Enter the token first.' : `Failed: ${formatError(error)}`;
+      undoLine.show(words, 'not');
       return false;
     }
   };
-  const createButton = (action: PersonaAction): HTMLButtonElement => {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = action.title;
-    if (action.main === true) button.className = 'main';
-    button.addEventListener('click', async () => {
-      button.setAttribute('aria-busy', 'true');
-      await run(action.name, action.params, action.done);
-      button.removeAttribute('aria-busy');
-    });
+  const createActionButton = (action: PersonaAction): HTMLButtonElement => {
+    const attributes: Readonly<Record<string, string>> = action.main === true ? { class: 'main' } : {};
+    const button = createButton(
+      action.title,
+      async () => {
+        button.setAttribute('aria-busy', 'true');
+        await run(action.name, action.params, action.done);
+        button.removeAttribute('aria-busy');
+      },
+      attributes,
+    );
     return button;
   };
   return {
@@ -64,14 +76,20 @@ export function startPersonaActions(place: HTMLElement, words: HTMLElement, need
       for (const [key, button] of buttons) {
         if (keys.has(key)) continue;
         // a person who just pressed this button keeps a place to go on from
-        if (document.activeElement === button) place.querySelector('button')?.focus();
+        if (document.activeElement === button) menu.querySelector('button')?.focus();
         button.remove();
         buttons.delete(key);
       }
-      for (const [i, action] of actions.entries()) {
-        const button = buttons.get(action.key) ?? createButton(action);
-        buttons.set(action.key, button);
-        if (place.children[i] !== button) place.insertBefore(button, place.children[i] ?? null);
+      const places = [
+        [main, actions.filter((action) => action.main === true)],
+        [menu, actions.filter((action) => action.main !== true)],
+      ] as const;
+      for (const [place, placed] of places) {
+        for (const [i, action] of placed.entries()) {
+          const button = buttons.get(action.key) ?? createActionButton(action);
+          buttons.set(action.key, button);
+          if (place.children[i] !== button) place.insertBefore(button, place.children[i] ?? null);
+        }
       }
     },
   };
@@ -80,12 +98,9 @@ export function startPersonaActions(place: HTMLElement, words: HTMLElement, need
 function listActions(persona: PersonaWire): readonly PersonaAction[] {
   const target = { persona: persona.id };
   const muted = persona.muted !== null;
-  const actions: readonly (PersonaAction | null)[] = [
+  return [
     { key: 'open', title: 'Open session', name: 'open', params: target, done: formatOpened, main: true },
     { key: 'poll', title: 'Poll now', name: 'poll', params: target, done: 'Polling.' },
-    persona.canMarkRead && (persona.unread ?? 0) > 0
-      ? { key: 'read', title: 'Mark all as read', name: 'read', params: target, done: 'Marked as read.' }
-      : null,
     ...(muted
       ? [{ key: 'unmute', title: 'Unmute', name: 'unmute', params: target, done: 'Unmuted.' }]
       : [
@@ -109,7 +124,6 @@ function listActions(persona: PersonaWire): readonly PersonaAction[] {
       ? { key: 'unhide', title: 'Show again', name: 'unhide', params: target, done: 'Shown again.' }
       : { key: 'hide', title: 'Hide', name: 'hide', params: target, done: 'Hidden. The filter Hidden shows it.' },
   ];
-  return actions.filter((action) => action !== null);
 }
 
 /** Formats what `open` reports that it opened. */

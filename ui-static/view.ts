@@ -1,17 +1,24 @@
 import type { PersonaWire } from '../app/status/wire.ts';
-import { displayName, formatDuration, formatSilence } from '../core/format/index.ts';
+import { displayLine } from '../core/format/index.ts';
+import { drawAbout } from './about.ts';
 import type { Chart } from './chart.ts';
-import { cloneTemplate, enableCopy, fillSlots, getPart, showMarks, showShape } from './dom.ts';
+import { enableCopy, fillSlots, getPart, showMarks, showShape } from './dom.ts';
+import { createButton } from './element.ts';
+import { type MailList, startMailList } from './mail-list.ts';
 import { type PersonaActions, startPersonaActions } from './persona-actions.ts';
-import { describeState, formatPendingCount, MARKS, toCard, truncate } from './present.ts';
+import { describeState, MARKS, toCard } from './present.ts';
 import { type ReplyForm, startReply } from './reply.ts';
-import { type Story, startStory } from './story.ts';
+import { startTimeline } from './timeline.ts';
+import { startUndoLine } from './undo-line.ts';
+import { createViewParts } from './view-parts.ts';
 
 /** What a view shows that the persona itself does not say. */
 interface PersonaFacts {
   /** Whether it stands for the board of a project. */
   readonly isBoard: boolean;
   readonly isAsking: boolean;
+  /** The source of a persona by its id; null for one that is not watched. */
+  readonly findSource: (id: string) => string | null;
 }
 
 export interface InboxView {
@@ -35,7 +42,7 @@ const SPANS = [
 /** The chart is drawn again after this time, or when the number changes. */
 const CHART_EVERY_MS = 60_000;
 
-/** Shows one inbox: its state, its actions, its history and its events. `needToken` asks the person for the token. */
+/** Shows one inbox: its messages, its actions and what its agent does. `needToken` asks the person for the token. */
 export function startView(root: HTMLElement, needToken: () => void): InboxView {
   const sheet = document.createElement('link');
   sheet.rel = 'stylesheet';
@@ -63,123 +70,123 @@ interface OpenInbox extends Disposable {
 }
 
 function showInbox(root: HTMLElement, fragment: string, needToken: () => void): OpenInbox {
-  const body = cloneTemplate('inbox');
+  const body = createViewParts();
   root.replaceChildren(body);
   const command = getPart(body, '[data-slot="command"]');
-  const heading = getPart(body, 'h1');
   enableCopy(getPart<HTMLButtonElement>(body, '.copy'), () => command.textContent ?? '');
-  const acts: PersonaActions = startPersonaActions(getPart(body, '#acts'), getPart(body, '#done'), needToken);
-  const reply: ReplyForm = startReply(getPart<HTMLFormElement>(body, '#reply'), acts);
-  const story: Story = startStory(body, fragment, needToken, acts, reply.answerMessage);
-  const chart: Promise<Chart | null> = import('./chart.ts').then(
-    ({ startChart }) => startChart(getPart(body, '#chart')),
-    () => null, // the library is not available: the chart is left out
+  const undoLine = startUndoLine(getPart(body, '#done'));
+  const acts: PersonaActions = startPersonaActions(
+    getPart(body, '#main-acts'),
+    getPart(body, '#acts'),
+    undoLine,
+    needToken,
   );
-  let hours: number = SPANS[0].hours;
-  let chartAt = Number.NEGATIVE_INFINITY;
-  let unread: number | null = null;
-  let begun = false;
-  fillSlots(body, { name: decodeURIComponent(fragment).slice(0, 200), state: 'Sending …', since: null, where: null });
-
-  const drawChart = async (): Promise<void> => {
-    chartAt = performance.now();
-    const panel = getPart(body, '#past');
-    const drawing = await chart;
-    if (drawing === null) return;
-    panel.hidden = false; // before that it has no width to draw in
-    try {
-      getPart(body, '#past-words').textContent = await drawing.draw(fragment, hours);
-    } catch {
-      panel.hidden = true; // it has no history; the rest of the view is complete without
-    }
-  };
-  const spans = SPANS.map((span) => {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = span.words;
-    button.setAttribute('aria-pressed', String(span.hours === hours));
-    button.addEventListener('click', () => {
-      hours = span.hours;
-      for (const other of spans) other.setAttribute('aria-pressed', String(other === button));
-      void drawChart();
-    });
-    return button;
+  const reply: ReplyForm = startReply(getPart(body, '#reply-home'), fragment, acts, () => list.again());
+  const list: MailList = startMailList({
+    ...{ body, fragment, acts, undoLine, needToken },
+    reply: reply.answerMessage,
+    compose: reply.compose,
   });
-  getPart(body, '#spans').append(...spans);
-  heading.focus();
+  const timeline = startTimeline(body, fragment);
+  const past = startPast(body, fragment);
+  const readAll = getPart<HTMLButtonElement>(body, '#read-all');
+  readAll.addEventListener('click', () => void list.markAllRead());
+  closeMenuOutside(getPart<HTMLDetailsElement>(body, '.menu'));
+  fillSlots(body, { name: decodeURIComponent(fragment).slice(0, 200), state: 'Loading', since: null, command: null });
+  getPart(body, 'h1').focus();
 
   return {
-    draw(persona, { isBoard, isAsking }, now) {
+    draw(persona, { isBoard, isAsking, findSource }, now) {
+      getPart(body, '.columns').hidden = persona === null;
       if (persona === null) {
         fillSlots(body, { state: 'No persona of this name is watched', unread: null, unreadWord: null, command: null });
         return;
       }
       const { shape, flags, slots } = toCard(persona, now, isAsking);
       showShape(body, shape, flags);
+      const folder = persona.cwd === null ? null : displayLine(persona.cwd);
+      const words = { ...slots, ...describeState(persona, shape, now, folder) };
       const unreadWord = isBoard ? 'for attention' : (slots.unreadWord ?? null);
-      const words = {
-        ...{ ...slots, ...describeState(persona, shape, now, persona.cwd) },
-        ...{ unreadWord, muted: formatMuted(persona.muted, now), where: formatWhere(persona) },
-      };
-      showMarks(getPart(body, '.marks'), MARKS, words);
-      fillSlots(body, words);
-      drawLocal(body, persona);
+      showMarks(getPart(body, '.marks'), MARKS, { ...words, id: null });
+      fillSlots(body, { ...words, unreadWord });
+      getPart(body, '.set-up').hidden = (slots.command ?? null) === null;
+      drawAbout(body, persona, slots, now);
+      readAll.hidden = !persona.canMarkRead || (persona.unread ?? 0) === 0;
       acts.draw(persona);
       reply.draw(persona);
-      story.draw(persona, now);
-      const due = !begun || persona.unread !== unread || performance.now() - chartAt > CHART_EVERY_MS;
-      begun = true;
-      unread = persona.unread;
-      if (due) void drawChart();
+      list.draw(persona);
+      timeline.draw(persona, findSource);
+      past.draw(persona.unread);
     },
     tokenCame() {
-      story.again();
+      list.again();
+      timeline.again();
     },
     [Symbol.dispose]: () => {
-      story[Symbol.dispose]();
-      void chart.then((drawing) => drawing?.[Symbol.dispose]());
+      undoLine[Symbol.dispose]();
+      list[Symbol.dispose]();
+      timeline[Symbol.dispose]();
+      past[Symbol.dispose]();
     },
   };
 }
 
-/** Formats the source. Where a folder or a model stands before it, "in" would be read as a place in that. */
-function formatWhere({ source, cwd, model }: PersonaWire): string {
-  return `${cwd === null && model === null ? 'in' : '·'} ${source}`;
+/** Closes a menu when the person goes on elsewhere, and on Escape. */
+function closeMenuOutside(menu: HTMLDetailsElement): void {
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !menu.open) return;
+    event.stopPropagation(); // the inbox stays open
+    menu.open = false;
+    menu.querySelector('summary')?.focus();
+  });
+  menu.addEventListener('focusout', ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !menu.contains(relatedTarget)) menu.open = false;
+  });
+  menu.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('#acts button') !== null) menu.open = false;
+  });
 }
 
-function formatMuted(muted: string | null, now: number): string | null {
-  if (muted === null) return null;
-  if (muted === 'forever') return 'Muted until unmuted';
-  const end = Date.parse(muted);
-  return `${formatSilence('Muted', end, now)}, for ${formatDuration(end - now)} more`;
-}
-
-type PersonaGate = PersonaWire['gates'][number];
-
-const NAME_CHARS = 200;
-const MODES = { strict: 'blocks', soft: 'warns' } as const;
-
-/** Draws what only the local hive knows of an inbox: its unread mail by priority, and its open gates. */
-export function drawLocal(body: HTMLElement, { pending, gates }: PersonaWire): void {
-  const hasPending = pending?.some((n) => n > 0) ?? false;
-  getPart(body, '#local').hidden = !hasPending && gates.length === 0;
-  getPart(body, '#priorities').hidden = !hasPending;
-  getPart(body, '#gates').hidden = gates.length === 0;
-  if (pending !== null) fillSlots(body, Object.fromEntries(pending.map((n, at) => [`p${at}`, formatPendingCount(n)])));
-  const list = getPart(body, '#gates ul');
-  const key = JSON.stringify(gates);
-  if (list.dataset.shown === key) return;
-  list.dataset.shown = key;
-  list.replaceChildren(...gates.map(createGateItem));
-}
-
-function createGateItem({ id, hook, mode }: PersonaGate): HTMLElement {
-  const entry = document.createElement('li');
-  entry.dataset.mode = mode;
-  const name = document.createElement('bdi');
-  name.textContent = truncate(displayName(id), NAME_CHARS);
-  const where = document.createElement('span');
-  where.textContent = `${MODES[mode]} at ${truncate(displayName(hook), NAME_CHARS)}`;
-  entry.append(name, where);
-  return entry;
+/** Draws the chart of unread mail, where the library and a history are there. */
+function startPast(body: HTMLElement, fragment: string): Disposable & { draw(unread: number | null): void } {
+  const chart: Promise<Chart | null> = import('./chart.ts').then(
+    ({ startChart }) => startChart(getPart(body, '#chart')),
+    () => null, // the library is not available: the chart is left out
+  );
+  let hours: number = SPANS[0].hours;
+  let at = Number.NEGATIVE_INFINITY;
+  let drawnUnread: number | null | undefined;
+  const draw = async (): Promise<void> => {
+    at = performance.now();
+    const panel = getPart(body, '#past');
+    const drawing = await chart;
+    if (drawing === null) return;
+    const wasHidden = panel.hidden;
+    panel.hidden = false; // before that it has no width to draw in
+    try {
+      const words = await drawing.draw(fragment, hours);
+      getPart(body, '#past-words').textContent = words;
+      panel.hidden = words === null && (wasHidden || hours === SPANS[0].hours);
+    } catch {
+      panel.hidden = true; // it has no history; the rest of the view is complete without
+    }
+  };
+  const spans = SPANS.map((span) => {
+    const button = createButton(span.words, () => {
+      hours = span.hours;
+      for (const other of spans) other.setAttribute('aria-pressed', String(other === button));
+      void draw();
+    });
+    button.setAttribute('aria-pressed', String(span.hours === hours));
+    return button;
+  });
+  getPart(body, '#spans').append(...spans);
+  return {
+    draw(unread) {
+      const due = unread !== drawnUnread || performance.now() - at > CHART_EVERY_MS;
+      drawnUnread = unread;
+      if (due) void draw();
+    },
+    [Symbol.dispose]: () => void chart.then((drawing) => drawing?.[Symbol.dispose]()),
+  };
 }

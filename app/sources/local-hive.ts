@@ -27,7 +27,7 @@ export function openLocal(local: LocalHive, settings: SourceSettings, clock: Clo
       local.changedElsewhere();
       return await local.pending(hold, signal);
     },
-    markRead: local.markRead,
+    markRead: (address, which) => local.markRead(address, which, 'person'),
     isGone: local.elsewhere.has,
     // Mail to a persona that lives elsewhere is sent mail, and no watcher waits for it here.
     hints(wake) {

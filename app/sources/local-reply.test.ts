@@ -32,6 +32,11 @@ test('what a person replies is stored as said by Hivebar, for the sender or the 
       ['operator', 'hello', 'hivebar', null],
     ],
   );
+  assert.equal(
+    source.markRead?.({ id: 'bo', address: 'bo', label: 'bo' }, 'all'),
+    1,
+    'what was said to the agent waits for it',
+  );
   const replies = [...hive.older('bo', id + 1)][0]?.replies.map(({ to, content }) => [to, content]);
   assert.deepEqual(replies, [['ada', 'main']]);
   await assert.rejects(reply('bo', 'x', '9999'), /bo has no message 9999/);

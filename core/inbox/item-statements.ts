@@ -234,9 +234,9 @@ export function prepareHiveStatements(db: Database) {
     heads: db.prepare<HeadRow>(`
       SELECT ${HEAD} FROM inbox WHERE persona = ?2 UNION ALL SELECT ${head('i', 'a')} ${acks} = ?2
       ORDER BY id DESC LIMIT ?3`),
-    unreadIds: db.prepare<{ id: number }>(`
-      SELECT seq AS id FROM inbox INDEXED BY inbox_pending WHERE persona = ?1 AND read_at IS NULL
-      UNION ALL SELECT seq FROM broadcast_acks INDEXED BY broadcast_acks_pending WHERE persona = ?1 AND read_at IS NULL`),
+    unreadIds: db.prepare<{ id: number; origin: ItemOrigin | null }>(`
+      SELECT seq AS id, origin FROM inbox INDEXED BY inbox_pending WHERE persona = ?1 AND read_at IS NULL
+      UNION ALL SELECT seq, NULL FROM broadcast_acks INDEXED BY broadcast_acks_pending WHERE persona = ?1 AND read_at IS NULL`),
     markOne: db.prepare('UPDATE inbox SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
     markOneToAll: db.prepare('UPDATE broadcast_acks SET read_at = ? WHERE persona = ? AND seq = ? AND read_at IS NULL'),
   };

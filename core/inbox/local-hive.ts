@@ -115,8 +115,11 @@ export interface LocalHive extends Mailbox, Disposable {
   setElsewhere(names: ReadonlySet<string>): void;
   /** Calls `wake` with each persona that moved to another machine, or back. */
   moves(wake: (address: string) => void): Disposable;
-  /** Marks messages as read. Returns how many were unread until now. */
-  markRead(persona: string, which: InboxSelection): number;
+  /**
+   * Marks messages as read. Returns how many were unread until now.
+   * @param by a person: what Hivebar itself said to the agent stays unread, so that a person who marks all takes no answer from it
+   */
+  markRead(persona: string, which: InboxSelection, by?: 'person'): number;
   /** The newest `limit` messages, newest first, text cut. */
   list(persona: string, limit: number): readonly TrimmedMessage[];
   show(persona: string, id: number): InboxMessage | null;
@@ -188,10 +191,15 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
     else log.info(text);
   }
 
-  function findIds(persona: string, which: InboxSelection): readonly number[] {
+  function findIds(persona: string, which: InboxSelection, by?: 'person'): readonly number[] {
     if (which !== 'all' && !('upTo' in which)) return which;
     const most = which === 'all' ? Number.MAX_SAFE_INTEGER : which.upTo;
-    return sql.unreadIds.all(persona).flatMap(({ id }) => (id <= most ? [id] : []));
+    const isMarked = ({ id, origin }: { readonly id: number; readonly origin: string | null }): boolean =>
+      id <= most && (by !== 'person' || origin === null);
+    return sql.unreadIds
+      .all(persona)
+      .filter(isMarked)
+      .map(({ id }) => id);
   }
 
   function announceChanges(): readonly string[] {
@@ -361,8 +369,8 @@ export function openLocalHive(options: LocalHiveOptions): LocalHive {
       movers.add(mover);
       return { [Symbol.dispose]: () => void movers.delete(mover) };
     },
-    markRead(persona, which) {
-      const marked = runTransaction(db, () => markIds(persona, findIds(persona, which)));
+    markRead(persona, which, by) {
+      const marked = runTransaction(db, () => markIds(persona, findIds(persona, which, by)));
       announceChanges();
       return marked;
     },

@@ -74,5 +74,5 @@ test('the view of an inbox has the priorities as a table, and each open gate wit
     assert.deepEqual(await findAccessibilityFaults(page), [], `at ${width}`);
   }
   local(rig, 'ada', [0, 0, 0, 0, 0]);
-  await page.locator('#local').waitFor({ state: 'hidden', timeout: 5000 });
+  await page.locator('#priorities').waitFor({ state: 'hidden', timeout: 5000 });
 });

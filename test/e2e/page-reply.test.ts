@@ -68,14 +68,15 @@ test('reply: the page sends what was typed once, to the agent or to one message,
   assert.deepEqual(sent, [{ persona: 'ada', text: TEXT }]);
   assert.equal(await box.inputValue(), '');
 
+  await page.locator('.mail-open').click();
   await page.getByRole('button', { name: 'Reply to message gc-7' }).click();
-  assert.equal(await form.locator('.target').textContent(), 'Reply as you to gc-7');
+  assert.equal(await form.locator('.target').textContent(), 'To SECRET-SENDER, in answer to this message, from you');
   assert.deepEqual([await findAccessibilityFaults(page), await measureOverflow(page)], [[], 0]);
   await box.fill('Yes.');
   await box.press('Control+Enter');
   await until('it is sent', () => sent.length === 2);
   assert.deepEqual(sent[1], { persona: 'ada', text: 'Yes.', message: 'gc-7' });
-  await form.getByText('Reply as you', { exact: true }).waitFor();
+  await form.getByText('To ada, from you', { exact: true }).waitFor();
 
   await box.fill('again');
   await form.getByRole('button', { name: 'Send' }).click();
@@ -86,6 +87,7 @@ test('reply: the page sends what was typed once, to the agent or to one message,
   await page.goto(`${rig.server.urls[0]}#bo`);
   await page.locator('#mails li').first().waitFor();
   assert.equal(await form.isVisible(), false);
+  await page.locator('.mail-open').click();
   assert.equal(await page.getByRole('button', { name: 'Reply to message gc-7' }).count(), 0);
   assert.deepEqual(
     complaints.filter((line) => !line.includes('400')),
