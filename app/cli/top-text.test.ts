@@ -83,6 +83,7 @@ describe('the whole screen of top', () => {
       assert.equal(chosen.length, 1);
       assert.match(chosen[0] ?? '', new RegExp(` ${selected}`));
     }
+    assert.match(read({ selected: 'p29' }, many)[2] ?? '', /NEWEST MESSAGE \(20 of 40\)$/);
   });
 
   test('when the program does not answer, the first line says so and the list stays', () => {

@@ -109,7 +109,6 @@ function formatList(
     return [draw([{ text: filter === '' ? 'no inbox is watched yet' : 'no name holds this', style: DIM }])];
   const names = listed.map(({ persona }) => measureWidth(formatPersonaName(persona)));
   const nameWidth = Math.min(MOST_NAME, Math.floor(columns / 4), Math.max('PERSONA'.length, ...names));
-  const head = ['  STATE  ', 'UNREAD', padToWidth('PERSONA', nameWidth), 'AGE'.padEnd(AGE_WIDTH), 'NEWEST MESSAGE'];
   const room = lines - 1;
   const at = Math.max(
     0,
@@ -117,6 +116,9 @@ function formatList(
   );
   const first = Math.max(0, Math.min(at - Math.floor(room / 2), listed.length - room));
   const shown = listed.slice(first, first + room);
+  const place = shown.length < listed.length ? ` (${at + 1} of ${listed.length})` : '';
+  const titles = [padToWidth('PERSONA', nameWidth), 'AGE'.padEnd(AGE_WIDTH), `NEWEST MESSAGE${place}`];
+  const head = ['  STATE  ', 'UNREAD', ...titles];
   return [
     draw([{ text: head.join('  '), style: DIM }]),
     ...shown.map(({ persona, level }, i) => {
@@ -130,7 +132,10 @@ function formatList(
       const separator = notes !== '' && message !== undefined ? ' · ' : '';
       return draw(
         [
-          { text: `${isChosen ? '>' : ' '} ${formatState(persona).padEnd(7)}`, style: STYLES[level] },
+          {
+            text: `${isChosen ? '>' : ' '} ${formatState(persona).padEnd(7)}`,
+            style: isState(level) ? STYLES[level] : PLAIN,
+          },
           { text: `  ${formatUnread(persona.unread, persona.unreadIs).padStart(6)}`, style: STYLES[level] },
           { text: `  ${cells.join('  ')}  `, style: level === 'gone' ? DIM : PLAIN },
           { text: notes, style: STYLES[level] },
@@ -143,6 +148,11 @@ function formatList(
       );
     }),
   ];
+}
+
+/** Whether the level follows from the state, which is then in its colour. `UP` in red would be read as down. */
+function isState(level: NeedLevel): boolean {
+  return level === 'waiting' || level === 'failing' || level === 'gone';
 }
 
 /** Formats the age of the newest message, else of the last mail. */
