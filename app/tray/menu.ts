@@ -16,6 +16,7 @@ import {
 } from '../../core/format/index.ts';
 import type { PermissionAnswer } from '../../core/hooks/index.ts';
 import { addCounts, type Instant } from '../../core/model/index.ts';
+import { buildGroupRows, groupPersonas } from './group-rows.ts';
 import {
   chooseIcon,
   countAsked,
@@ -173,6 +174,8 @@ function buildAutostartRows({ autostart }: Snapshot): MenuEntry[] {
 /** The number of rows that are shown, and of further rows in a submenu. A menu with all of a thousand would be slow. */
 const ROWS = 20;
 const MORE_MOST = 100;
+/** Beside groups, so that a menu of fixed lines has room for all. */
+const HIVES_BESIDE_GROUPS = 5;
 const NAME_MOST = 40;
 const CAUSE_MOST = 80;
 
@@ -180,7 +183,7 @@ const PAGE = { name: 'page', params: {} } as const;
 
 /**
  * Builds the rows, sorted by need. With more than one source, rows are grouped under the name of their source, and the source with
- * the greatest need comes first.
+ * the greatest need comes first. Many personas of several sources have a submenu for each source.
  */
 function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormatter): MenuEntry[] {
   const hives = snapshot.hives.filter((hive) => isDownUnseen(snapshot, hive)).map(buildHiveRow);
@@ -190,11 +193,16 @@ function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormat
   const rest = personas.slice(room);
   const askingIds = new Set(snapshot.decisions.map(({ persona }) => persona));
   const row: RowBuilder = (p) => buildPersonaRow(p, askingIds.has(p.id), now, timeText);
+  const groups = groupPersonas(snapshot);
   const rows = [
     ...findMachineCauses(snapshot).map(buildCauseRow),
-    ...hives.slice(0, ROWS),
-    ...groupRows(personas.slice(0, room), grouped, 'in sight', row),
-    ...(rest.length === 0 ? [] : [buildMoreRow(rest, grouped, row)]),
+    ...hives.slice(0, groups === null ? ROWS : HIVES_BESIDE_GROUPS),
+    ...(groups === null
+      ? [
+          ...groupRows(personas.slice(0, room), grouped, 'in sight', row),
+          ...(rest.length === 0 ? [] : [buildMoreRow(rest, grouped, row)]),
+        ]
+      : buildGroupRows(groups, row, createPageCommand)),
     ...buildHiddenRows(snapshot),
   ];
   return rows.length === 0 ? [{ is: 'text', key: 'nobody', label: 'No inbox is watched yet' }] : rows;
@@ -202,6 +210,8 @@ function buildPersonaRows(snapshot: Snapshot, now: Instant, timeText: TimeFormat
 
 /** Returns the personas that have a row, and perhaps a few more. */
 export function listDrawnPersonas(snapshot: Snapshot): readonly PersonaView[] {
+  const groups = groupPersonas(snapshot);
+  if (groups !== null) return [...groups.top, ...groups.groups.flatMap(({ drawn }) => drawn)];
   return sortByNeed(snapshot).slice(0, ROWS + MORE_MOST);
 }
 
