@@ -25,6 +25,10 @@ const PLACES: Partial<Record<PlaceName, Place>> = {
     load: async () => (await import('./answered.ts')).startDecisionsView,
     link: { words: 'Decisions', key: 'd' },
   },
+  settings: {
+    load: async () => (await import('./settings.ts')).startSettingsView,
+    link: { words: 'Settings', key: 's' },
+  },
 };
 
 const ROWS = Object.entries(PLACES) as [PlaceName, Place][];

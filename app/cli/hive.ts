@@ -1,22 +1,12 @@
 import { resolve } from 'node:path';
 import { defineCommand, type Io } from '../../core/command/index.ts';
 import { displayJson, displayName } from '../../core/format/index.ts';
-import { Fault } from '../../core/model/index.ts';
 import { readCredential } from '../../core/net/index.ts';
-import { RESERVED_NAMES } from '../../core/sources/derived.ts';
-import { checkHive, type FurtherHive } from '../../core/sources/index.ts';
 import { createRealDisk, ensurePrivateDir, findOwnDirs } from '../../core/state/index.ts';
-import { checkAddress, openSettings, type Settings } from '../config/tray/index.ts';
+import { addHive, type HiveToAdd, openSettings, removeHive, type Settings } from '../config/tray/index.ts';
 import { applySettings } from './apply-settings.ts';
 import { findNearest } from './nearest.ts';
 import { createStderrLog } from './process.node.ts';
-
-interface HiveAddArgs {
-  readonly url: string;
-  readonly name: string | null;
-  readonly tokenFile: string | null;
-  readonly proxy: string | null;
-}
 
 export const command = defineCommand(
   {
@@ -104,71 +94,31 @@ function list(io: Io, { primary, hives }: Settings, json: boolean): number {
   return 0;
 }
 
-async function add(io: Io, config: string, options: HiveAddArgs): Promise<number> {
+async function add(io: Io, config: string, { tokenFile: given, ...wanted }: HiveToAdd): Promise<number> {
   const log = createStderrLog(io, 'hivebar hive');
-  const tokenFile = options.tokenFile === null ? null : resolve(options.tokenFile);
-  const hive: FurtherHive = {
-    name: chooseName(options),
-    base: options.url,
-    ...(tokenFile === null ? {} : { tokenFile }),
-    ...(options.proxy === null ? {} : { proxy: options.proxy }),
-  };
-  checkHive(hive, { checkAddress });
-  if (tokenFile !== null) readCredential({ tokenFile, tokenVariable: undefined, authHeader: null }, log);
-  const file = openSettings(config);
-  const { hives, primary } = file.settings;
-  const existing = hives.find(({ name, base }) => name === hive.name || isSameUrl(base, hive.base));
-  if (existing !== undefined) throw new Fault('usage', `${existing.name} is already ${existing.base}`, SCOPE);
-  if (primary?.is === 'kijito' && isSameUrl(primary.base, hive.base))
-    throw new Fault('usage', `${hive.base} is already the primary hive`, SCOPE);
-  ensurePrivateDir(createRealDisk(log), config);
-  file.set('hives', [...hives, hive]);
-  io.out(
-    `${hive.name} is ${displayName(hive.base)}: its personas are ${hive.name}-NAME, ${await applySettings('hives', io)}\n`,
-  );
+  const tokenFile = given === null ? null : resolve(given);
+  const hive = addHive(openSettings(config), { ...wanted, tokenFile }, () => {
+    if (tokenFile !== null) readCredential({ tokenFile, tokenVariable: undefined, authHeader: null }, log);
+    ensurePrivateDir(createRealDisk(log), config);
+  });
+  const since = await applySettings('hives', io);
+  io.out(`${hive.name} is ${displayName(hive.base)}: its personas are ${hive.name}-NAME, ${since}\n`);
   return 0;
 }
 
 async function remove(io: Io, config: string, target: string): Promise<number> {
   const file = openSettings(config);
-  const { hives } = file.settings;
-  const removed = hives.find(({ name, base }) => name === target || isSameUrl(base, target));
-  if (removed === undefined) {
+  const removed = removeHive(file, target);
+  if (removed === null) {
     const close = findNearest(
       target,
-      hives.map(({ name }) => name),
+      file.settings.hives.map(({ name }) => name),
     );
     const hint = close === null ? '' : `did you mean ${close}? `;
     io.err(`hivebar hive: there is no hive ${displayName(target)}: ${hint}see hivebar hive list\n`);
     return 1;
   }
-  const rest = hives.filter((hive) => hive !== removed);
-  if (rest.length === 0) file.unset('hives');
-  else file.set('hives', rest);
-  io.out(
-    `${removed.name} (${displayName(removed.base)}) is not watched, ${await applySettings('hives', io)}; its event files stay\n`,
-  );
+  const since = await applySettings('hives', io);
+  io.out(`${removed.name} (${displayName(removed.base)}) is not watched, ${since}; its event files stay\n`);
   return 0;
-}
-
-const SCOPE = { is: 'machine', key: 'hive' } as const;
-
-/** Takes the given name, else the first part of the host's name. An IP address has no such part. */
-function chooseName({ name, url }: HiveAddArgs): string {
-  if (name !== null) {
-    if (RESERVED_NAMES.some((reserved) => reserved === name))
-      throw new Fault('usage', `--name ${name}: reserved for another source (${RESERVED_NAMES.join(', ')})`, SCOPE);
-    if (!/^[a-z0-9]{1,32}$/.test(name))
-      throw new Fault('usage', `--name ${name}: must be 1 to 32 characters a-z and 0-9`, SCOPE);
-    return name;
-  }
-  const part = /^([a-z][a-z0-9]{0,31})(\.|$)/.exec(URL.parse(url)?.hostname ?? '')?.[1];
-  if (part === undefined || part === 'localhost' || RESERVED_NAMES.some((reserved) => reserved === part))
-    throw new Fault('usage', `cannot derive a name from ${url}: use --name NAME`, SCOPE);
-  return part;
-}
-
-function isSameUrl(a: string, b: string): boolean {
-  const [first, other] = [a, b].map((text) => URL.parse(text)?.href.replace(/\/+$/, ''));
-  return first !== undefined && first === other;
 }

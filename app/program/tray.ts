@@ -30,6 +30,7 @@ import { decidePrimary, findWatchedPlaces, hideSecrets } from '../sources/open-s
 import { loadPage, type McpHttp, startStatusServer } from '../status/index.ts';
 import { openWatchers } from './open-watchers.ts';
 import { createOwnedServices } from './owned-services.ts';
+import { createSettingsApi } from './settings-api.ts';
 import { followSettings } from './settings-service.ts';
 import { type RunEnd, runInModes, type StoreMode } from './store-modes.ts';
 import { createStartupBuffer, type Surfaces, startSurfaces } from './surfaces.ts';
@@ -227,6 +228,7 @@ async function run(plan: RunPlan, real: Dirs, mode: StoreMode, instance: Instanc
     page: loadPage(),
     token: instance.token,
     devices: openDevices(real.state, machine),
+    settings: createSettingsApi(dirs.config, settingsService),
     tokenEverywhere: settings.tokenEverywhere,
     mcp: settings.mcpOverHttp ? plan.openMcp : null,
     port: settings.port,

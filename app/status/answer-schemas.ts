@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+
 import {
   DecisionWire,
   DeviceWire,
@@ -6,6 +7,7 @@ import {
   MessageWire,
   PermissionWire,
   PersonaWire,
+  SettingWire,
   StatusWire,
 } from './wire.ts';
 
@@ -211,6 +213,16 @@ export const TokenAnswer = Type.Object(
 );
 
 export const DevicesAnswer = Type.Object({ devices: Type.Array(DeviceWire) }, { additionalProperties: false });
+
+export const SettingsAnswer = Type.Object({ settings: Type.Array(SettingWire) }, { additionalProperties: false });
+
+export const SettingsChangeAnswer = Type.Object(
+  {
+    applied: Type.Array(Type.String(), { description: 'Keys that changed and apply now.' }),
+    atNextStart: Type.Array(Type.String(), { description: 'Keys that differ from the start and need the next one.' }),
+  },
+  { additionalProperties: false },
+);
 
 export const RevokeAnswer = Type.Object(
   { revoked: Type.Array(Type.String(), { description: 'The ids of the revoked devices.' }) },

@@ -43,6 +43,7 @@ import { registerProjectRoutes } from './project-routes.ts';
 import { parseStreamQuery } from './queries.ts';
 import { createCallers } from './session.ts';
 import { createSessionStream } from './session-stream.node.ts';
+import { registerSettingsRoutes } from './settings-routes.ts';
 import { registerSignalsRoutes } from './signals-routes.ts';
 import type { StatusOptions } from './status-options.ts';
 import { createStream, type Stream } from './stream.ts';
@@ -222,6 +223,7 @@ export async function createApp(
   registerOpenapiRoute(app, options.actions);
   registerTokenRoute(app, { once: runtime.once, devices: options.devices, isStranger, log });
   registerDeviceRoutes(app, options.devices, answers);
+  registerSettingsRoutes(app, options.settings);
   registerHistoryRoutes(app, options.history, clock);
   registerUptimeRoutes(app, options.history, current);
   registerHiveRoutes(app, options.hive, heldAnswers, createHoldSignal);

@@ -10,6 +10,7 @@ export type { ProjectsApi } from './project-routes.ts';
 export type { PermissionRequest } from './queries.ts';
 export { type StatusServer, startStatusServer } from './server.node.ts';
 export { type DaemonKey, type DaemonKeys, hashToken } from './session.ts';
+export type { SettingsApi } from './settings-routes.ts';
 export type { SignalsApi } from './signals-routes.ts';
 export type { Asset, PageAssets, StatusOptions } from './status-options.ts';
 export type { EventLog } from './stream.ts';

@@ -125,6 +125,27 @@ export const TOKEN_BODY = {
   additionalProperties: false,
 } as const;
 
+/** The body of `POST /api/v1/settings`: one change. */
+export const SETTINGS_BODY = {
+  type: 'object',
+  properties: {
+    set: {
+      type: 'object',
+      properties: { key: { type: 'string', maxLength: 100 }, value: { description: 'Null: the default.' } },
+      required: ['key', 'value'],
+      additionalProperties: false,
+    },
+    addHive: {
+      type: 'object',
+      properties: { url: { type: 'string', maxLength: 2000 }, name: { type: 'string', maxLength: 100 } },
+      required: ['url'],
+      additionalProperties: false,
+    },
+    removeHive: { type: 'string', maxLength: 100, description: 'The name of a hive.' },
+  },
+  additionalProperties: false,
+} as const;
+
 /** The body of `POST /api/v1/devices/revoke`. */
 export const REVOKE_BODY = {
   type: 'object',

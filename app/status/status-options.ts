@@ -13,6 +13,7 @@ import type { Metric } from './metrics.ts';
 import type { FindMessageMarks } from './newest.ts';
 import type { ProjectsApi } from './project-routes.ts';
 import type { DaemonKeys } from './session.ts';
+import type { SettingsApi } from './settings-routes.ts';
 import type { SignalsApi } from './signals-routes.ts';
 import type { EventLog } from './stream.ts';
 import type { StatusWire } from './wire.ts';
@@ -42,6 +43,7 @@ export interface StatusOptions {
   readonly token: string;
   /** The browsers that stay logged in. */
   readonly devices: Devices;
+  readonly settings: SettingsApi;
   /** Whether counts and states need the token, too (Decision 4): for a machine that others use. */
   readonly tokenEverywhere: boolean;
   /** The port to listen on; 0 for any free one. */

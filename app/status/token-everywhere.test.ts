@@ -12,6 +12,7 @@ const BODIES: Readonly<Record<string, string>> = {
   '/api/v1/permissions':
     '{"harness":"claude","session":"s","persona":null,"subagent":false,"cwd":null,"tool":"Bash","text":"ls","cut":0}',
   '/api/v1/token': '{"code":"none"}',
+  '/api/v1/settings': '{"set":{"key":"sound","value":true}}',
   '/api/v1/devices/revoke': '{"all":true}',
   '/v1/signals': '{"to":"zoe","from":"bo","body":"x"}',
   '/v1/signals/pending/drain': '{"address":"zoe"}',
@@ -170,11 +171,11 @@ test('without tokenEverywhere only message text, sending, actions and signals as
   open.poll('zoe', 0);
   open.decisions.create(asks());
   const closed = open.server.routes.filter((route) =>
-    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/newest|v1\/feed|v1\/search|v1\/personas\/[^/]+\/messages|v1\/permissions|v1\/devices)|^\w+ \/(v1\/|mcp)/.test(
+    /\/api\/(inbox|send|v1\/actions|v1\/items|v1\/decisions|v1\/newest|v1\/feed|v1\/search|v1\/personas\/[^/]+\/messages|v1\/permissions|v1\/devices|v1\/settings)|^\w+ \/(v1\/|mcp)/.test(
       route,
     ),
   );
-  assert.equal(closed.length, 34);
+  assert.equal(closed.length, 37);
   for (const { route, bytes } of requests()) {
     const { status } = await raw(open.port, bytes(`127.0.0.1:${open.port}`));
     assert.equal(status, closed.includes(route) ? 401 : served(route), route);

@@ -411,6 +411,21 @@ export const PermissionWire = Type.Object(
 
 export type PermissionWire = Static<typeof PermissionWire>;
 
+/** A setting as `GET /api/v1/settings` returns it. The page uses the same type. */
+export const SettingWire = Type.Object(
+  {
+    key: Type.String(),
+    value: Type.Unknown({ description: 'Its value in the file, else its default. Secrets are hidden. Null: not set.' }),
+    isDefault: Type.Boolean({ description: 'The file does not name it.' }),
+    atNextStart: Type.Boolean({ description: 'A change applies at the next start only.' }),
+    canChange: Type.Boolean({ description: 'The page may change it.' }),
+    description: Type.String(),
+  },
+  { additionalProperties: false },
+);
+
+export type SettingWire = Static<typeof SettingWire>;
+
 /** A logged-in browser as `GET /api/v1/devices` returns it. The page uses the same type. */
 export const DeviceWire = Type.Object(
   {

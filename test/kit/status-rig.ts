@@ -7,6 +7,7 @@ import { createItemsApi } from '../../app/local/items-api.ts';
 import { openSearch } from '../../app/local/mail-search.ts';
 import { createLocalMailbox } from '../../app/local/mailbox-api.ts';
 import { createPermissions, type Permissions } from '../../app/local/permissions.ts';
+import { createSettingsApi } from '../../app/program/settings-api.ts';
 import {
   type ActionTable,
   loadPage,
@@ -149,6 +150,7 @@ export async function statusRig(over: Partial<StatusOptions> = {}): Promise<Stat
     page: loadPage(),
     token: TOKEN,
     devices,
+    settings: createSettingsApi(join(dir, 'config'), { reload: async () => ({ applied: [], atNextStart: [] }) }),
     tokenEverywhere: false,
     port: 0,
     socketPath,

@@ -5,6 +5,7 @@ export {
   type SettingsCheck,
   type SettingsProblem,
 } from './check-settings.ts';
+export { addHive, type HiveToAdd, removeHive } from './hives.ts';
 export { createLiveSettings, type LiveSettings, type SettingsChange } from './live-settings.ts';
 export {
   getSettingsPath,
