@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openCountingReader } from '../kit/stream-bytes.ts';
 import { launchBrowser, measureFirstContent } from './browser.ts';
 import { bench, goals, type Sample } from './harness.ts';
 import { listNames, localHome, measureCost, post, startTray, untilArmed } from './rig.ts';
@@ -20,6 +21,7 @@ export const benches = [
     interact,
   ),
   bench('page: all bytes, 100 personas', '<= 150 KB', countBytes),
+  bench('page: bytes per change to one tab, 1,000 personas', '<= 5 KB', countChangeBytes),
   bench('CPU, 100 personas, nothing happening, page open', '<= 0.5 % of a core', idle),
 ];
 
@@ -55,6 +57,28 @@ async function countBytes() {
   await page.waitForLoadState('load');
   const bytes = (await Promise.all(bodies)).reduce((sum, { length }) => sum + length, 0);
   return { figure: `${(bytes / 1024).toFixed(0)} KB`, floor: 'none', met: bytes <= BYTES };
+}
+
+const MAILS = 5;
+const CHANGE_BYTES = 5 * 1024;
+
+/** One mail after the other, each when the tab has what the one before changed. The floor is the whole status. */
+async function countChangeBytes() {
+  await using tray = await watched(1000);
+  const names = listNames(1000);
+  using tab = openCountingReader(tray.port, tray.token, true);
+  const whole = await tab.take('the whole status', (text) => /event: newest\ndata: .*\n\n/.test(text));
+  let most = 0;
+  for (let i = 1; i <= MAILS; i += 1) {
+    await post(tray.port, tray.token, '/api/send', { to: names[i * 37], from: 'bench', content: `mail number ${i}` });
+    const bytes = await tab.take('the mail', (text) => text.includes(`mail number ${i}`) && /"unread":1,/.test(text));
+    most = Math.max(most, bytes);
+  }
+  return {
+    figure: `${(most / 1024).toFixed(1)} KB`,
+    floor: `${(whole / 1024).toFixed(0)} KB for the whole status`,
+    met: most <= CHANGE_BYTES,
+  };
 }
 
 const CHANGES_PER_SECOND = 20;
