@@ -86,6 +86,12 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     needs: 'store',
     load: () => import('./message.ts'),
   },
+  persona: {
+    summary: 'list and remove personas of the local hive',
+    group: 'mail',
+    needs: 'store',
+    load: () => import('./persona.ts'),
+  },
   decision: {
     summary: 'ask a person for a decision, answer one, wait for the answer',
     group: 'mail',

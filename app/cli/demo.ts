@@ -1,6 +1,9 @@
-import { defineCommand } from '../../core/command/index.ts';
-import { parseNewDecision } from '../../core/inbox/decisions/index.ts';
+import { defineCommand, type Io } from '../../core/command/index.ts';
+import { formatQuantity } from '../../core/format/index.ts';
+import { openDecisionCounter, parseNewDecision, removeDecisions } from '../../core/inbox/decisions/index.ts';
+import { openSessionStore } from '../open/index.ts';
 import { runWithDecisions, runWithHive } from './open-local-hive.ts';
+import { removeWhileStopped } from './persona.ts';
 import { findTray } from './running-tray.node.ts';
 
 const MAIL = [
@@ -44,9 +47,14 @@ export const command = defineCommand(
       'Sends seven messages between four personas of the local hive: ada, bo, cyrus and dora. Run it again for more.',
       'ada also asks for a decision, unless one of hers is still open.',
     ],
-    examples: [{ run: 'hivebar demo', does: 'see badges, notifications, event files and a decision at work' }],
+    flags: { remove: { type: 'boolean', help: 'remove what demo made, and nothing else' } },
+    examples: [
+      { run: 'hivebar demo', does: 'see badges, notifications, event files and a decision at work' },
+      { run: 'hivebar demo --remove', does: 'take it away again' },
+    ],
   },
-  async (_values, io) => {
+  async ({ remove }, io) => {
+    if (remove) return await removeDemo(io);
     await runWithHive(io, 'hivebar demo', null, true, (hive) => {
       for (const mail of MAIL) hive.sendNow(mail);
       hive.markRead(QUIET, 'all');
@@ -66,3 +74,48 @@ export const command = defineCommand(
     return 0;
   },
 );
+
+/** Personas stay while they have anything else: mail, a decision or a session. */
+async function removeDemo(io: Io): Promise<number> {
+  const asked = await runWithDecisions(io, ({ decisions, db }) => {
+    const ours = decisions
+      .list({ persona: QUESTION.persona, onlyOpen: false, limit: Number.MAX_SAFE_INTEGER })
+      .filter(({ prompt }) => prompt === QUESTION.prompt)
+      .map(({ id }) => id);
+    for (const id of ours) decisions.cancel(id, 'demo', null); // closes its gate
+    removeDecisions(db, QUESTION.persona, QUESTION.prompt);
+    return ours;
+  });
+  const { messages, empty } = await runWithHive(io, 'hivebar demo', null, true, (hive, db) => {
+    const answers = asked.map((id) => `hivebar:decision:${id}`);
+    const names = [...new Set(MAIL.map(({ to }) => to))];
+    const messages = names.reduce((sum, name) => {
+      const ids = [...hive.older(name, null)]
+        .filter(({ from, content }) =>
+          MAIL.some((mail) => mail.to === name && mail.from === from && mail.content === content),
+        )
+        .map(({ id }) => id);
+      const answered = hive.items
+        .list(name, 'all', Number.MAX_SAFE_INTEGER)
+        .filter(({ dedupKey }) => answers.includes(dedupKey));
+      hive.remove(
+        name,
+        answered.map(({ id }) => id),
+      );
+      return sum + hive.remove(name, ids);
+    }, 0);
+    const sessions = openSessionStore(db).listAll();
+    const countDecisions = openDecisionCounter(db);
+    const exists = new Set(hive.personas().map(({ name }) => name));
+    const isEmpty = (name: string): boolean =>
+      exists.has(name) &&
+      hive.list(name, 1).length === 0 &&
+      countDecisions(name) === 0 &&
+      !sessions.some(({ persona }) => persona === name);
+    return { messages, empty: names.filter(isEmpty) };
+  });
+  if (empty.length > 0) await removeWhileStopped(io, empty);
+  const personas = empty.length === 0 ? '' : `, and ${empty.join(', ')}, who had nothing else`;
+  io.out(`removed ${formatQuantity(messages, 'message')} and ${formatQuantity(asked.length, 'decision')}${personas}\n`);
+  return 0;
+}

@@ -240,3 +240,39 @@ describe('a wrong command line exits 2 with the value and the next step, and tou
     }
   });
 });
+
+test('demo --remove takes away what demo made, and nothing that a person added', async () => {
+  await good(['demo']);
+  await good(['demo']);
+  await sendTo('bo', 'mine');
+  assert.equal(
+    await good(['demo', '--remove']),
+    'removed 14 messages and 1 decision, and ada, cyrus, dora, who had nothing else\n',
+  );
+  const left = JSON.parse(await good(['persona', 'list', '--json'])) as { name: string; messages: number }[];
+  assert.deepEqual(
+    left.map(({ name, messages }) => [name, messages]),
+    [['bo', 1]],
+  );
+  assert.match(await good(['inbox', 'show', 'bo']), /mine/);
+  assert.equal((await good(['decision', 'list'])).includes('ada'), false);
+  assert.equal(await good(['demo', '--remove']), 'removed 0 messages and 0 decisions\n');
+});
+
+test('persona remove says what is lost, and asks; a wrong name is answered with the nearest', async () => {
+  for (const text of ['one', 'two']) await sendTo('adaa', '--create', text);
+  await sendTo('bo', 'stays');
+  const wrong = await hivebar(['persona', 'remove', 'ada']);
+  assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+  assert.match(wrong.stderr, /the local hive has no ada: did you mean adaa\?/);
+  const asked = await hivebar(['persona', 'remove', 'adaa']);
+  assert.deepEqual([asked.code, asked.stdout], [2, '']);
+  assert.match(
+    asked.stderr,
+    /^adaa: 2 messages \(2 unread\), 0 decisions, 0 sessions, its gates and its event file are removed/,
+  );
+  const { code, stdout } = await hivebar(['persona', 'remove', 'adaa', '--yes']);
+  assert.deepEqual([code, stdout], [0, 'removed adaa\n']);
+  assert.match(await good(['persona', 'list']), /^bo {2}1 message, 1 unread, since \d{4}-\S+\n$/);
+  assert.equal(await sendTo('adaa', '--create', 'new'), 'sent 4 to adaa\n', 'ids go on');
+});

@@ -51,6 +51,8 @@ export interface SessionStore {
   findPersona(id: string): PersonaId | null;
   /** Ends the session with this id or, with null, the newest open one. Returns null when there is none. */
   end(persona: PersonaId, id: string | null, at: Instant): Session | null;
+  /** Removes all sessions of the persona. */
+  forget(persona: PersonaId): void;
 }
 
 interface SessionRow {
@@ -99,6 +101,7 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
     'SELECT persona FROM sessions WHERE id = ? ORDER BY announced_at DESC, persona, seq DESC LIMIT 1',
   );
   const owners = toOwnersDir(db.path);
+  const forgetAll = db.prepare('DELETE FROM sessions WHERE persona = ?');
   const setEnded = db.prepare('UPDATE sessions SET ended_at = ? WHERE seq = ?');
 
   /** Under a lock of its own, so that only what was committed is noted. */
@@ -143,6 +146,12 @@ export function openSessionStore(db: Database, platform: NodeJS.Platform = proce
         const endedAt = row.ended_at ?? at;
         setEnded.run(endedAt, row.seq);
         return { ...toSession(row), endedAt };
+      }),
+    forget: (persona) =>
+      runTransaction(db, () => {
+        const ids = selectByPersona.all(persona).flatMap(({ id }) => id ?? []);
+        forgetAll.run(persona);
+        removeOwners(owners, ids);
       }),
   };
 }

@@ -52,3 +52,4 @@ export {
   type UndeliveredLevel,
 } from './query.ts';
 export { openRemotePersonas, type RemotePersonas } from './remote-personas.ts';
+export { removePersona } from './remove-persona.ts';

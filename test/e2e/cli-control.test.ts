@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startCli } from '../kit/process.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
 
 const BARE = ['--no-tray', '--no-notifications'];
 
@@ -141,6 +142,33 @@ describe('hivebar stop, restart and logs', { skip: process.platform === 'win32' 
     following.kill('SIGINT');
     assert.deepEqual(await following.ended(), { code: 0, signal: null });
   });
+});
+
+test('given a running program, persona remove takes it off the board with its event file, also after a restart', async () => {
+  using home = trayHome();
+  using _left = background(home);
+  await using tray = await home.start(BARE);
+  for (const to of ['ada', 'bo']) await home.run(['send', '--to', to, '--from', 'me', 'hello']);
+  await tray.persona('ada', ({ unread }) => unread === 1);
+  await tray.persona('bo', ({ unread }) => unread === 1);
+  await tray.cli.until('the event files', () => home.mail('ada').length === 1 && home.mail('bo').length === 1);
+  const removed = await home.run(['persona', 'remove', 'bo', '--yes']);
+  assert.deepEqual([removed.code, removed.stdout], [0, 'removed bo\n'], removed.stderr);
+  const read = async () => JSON.parse((await home.run(['status', '--json'])).stdout) as { personas: { id: string }[] };
+  assert.deepEqual(
+    (await read()).personas.map(({ id }) => id),
+    ['ada'],
+  );
+  assert.equal(existsSync(home.at('events', 'events.bo.ndjson')), false);
+  assert.deepEqual(home.mail('ada'), [1]);
+  // It comes again as somebody new, and everybody still hears of new mail.
+  for (const to of ['ada', 'bo']) await home.run(['send', '--to', to, '--from', 'me', 'again', '--create']);
+  await until('mail after it', () => home.mail('ada').length === 2 && home.mail('bo').length === 1);
+  assert.deepEqual([home.mail('ada'), home.mail('bo')], [[1, 3], [4]]);
+  assert.equal((await home.run(['restart'])).code, 0);
+  await until('the board', async () => (await read()).personas.length === 2);
+  assert.deepEqual([home.mail('ada'), home.mail('bo')], [[1, 3], [4]], 'nothing is delivered twice');
+  assert.equal((await home.run(['stop'])).code, 0);
 });
 
 /** A systemctl that really starts and stops what the unit says. */

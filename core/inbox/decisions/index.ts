@@ -22,4 +22,4 @@ export {
   openDecisions,
   waitForDecision,
 } from './decisions.ts';
-export { createOpenDecisionLookup } from './rows.ts';
+export { createOpenDecisionLookup, openDecisionCounter, removeDecisions } from './rows.ts';

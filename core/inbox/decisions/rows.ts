@@ -262,3 +262,22 @@ export function createOpenDecisionLookup(
   );
   return (persona) => rows.all(persona, Math.floor(clock.now()));
 }
+
+/** Returns a function that counts all decisions of a persona, closed ones too. */
+export function openDecisionCounter(db: Database): (persona: string) => number {
+  migrate(db, 'decisions', DECISIONS_SCHEMA);
+  const count = db.prepare<{ n: number }>('SELECT count(*) AS n FROM decisions WHERE persona = ?');
+  return (persona) => count.get(persona)?.n ?? 0;
+}
+
+/**
+ * Removes all decisions of a persona, or those with one prompt, without an answer to anybody. The gate of one that is open is for
+ * the caller.
+ */
+export function removeDecisions(db: Database, persona: string, prompt: string | null = null): void {
+  migrate(db, 'decisions', DECISIONS_SCHEMA);
+  if (prompt !== null)
+    return void db.prepare('DELETE FROM decisions WHERE persona = ? AND prompt = ?').run(persona, prompt);
+  for (const table of ['decisions', 'decision_gates', 'decision_waits'])
+    db.prepare(`DELETE FROM ${table} WHERE persona = ?`).run(persona);
+}
