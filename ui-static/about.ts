@@ -8,7 +8,7 @@ const NAME_CHARS = 200;
 const MODES = { strict: 'blocks', soft: 'warns' } as const;
 
 /** Draws what is known of an inbox beside its mail: its agent, its open gates, and its unread mail by priority. */
-export function drawAbout(body: HTMLElement, persona: PersonaWire, { fresh }: Slots, now: number): void {
+export function drawAbout(body: HTMLElement, persona: PersonaWire, { fresh, uptime }: Slots, now: number): void {
   const { cwd, model, source, id, label, lastMailAt, muted } = persona;
   const facts: readonly (readonly [string, string | null | undefined])[] = [
     ['Folder', cwd],
@@ -17,6 +17,7 @@ export function drawAbout(body: HTMLElement, persona: PersonaWire, { fresh }: Sl
     ['Id', id === label ? null : id],
     ['Last mail', lastMailAt === null ? 'none yet' : formatAgo(now - Date.parse(lastMailAt))],
     ['Checked', fresh?.replace(/^checked /i, '')],
+    ['Uptime', uptime],
     ['Notifications', formatMuted(muted, now)],
   ];
   const entries = facts.flatMap(([term, value]) =>

@@ -12,9 +12,22 @@ export function appendLinkedText(place: Element, text: string): void {
     const address = trimEnd(match[0]);
     const url = parseAddress(address);
     if (url === null) continue;
-    place.append(text.slice(from, match.index));
+    appendPlain(place, text.slice(from, match.index));
     place.append(createElement('a', { href: url, title: url, target: '_blank', rel: 'noreferrer noopener' }, address));
     from = match.index + address.length;
+  }
+  appendPlain(place, text.slice(from));
+}
+
+/** A browser takes many seconds for a line of one word of 100,000 characters, so a long word may break where it is cheap. */
+const LONG_WORD = /\S{500}/g;
+
+function appendPlain(place: Element, text: string): void {
+  let from = 0;
+  for (const { index, 0: part } of text.matchAll(LONG_WORD)) {
+    const end = index + part.length;
+    place.append(text.slice(from, end), createElement('wbr'));
+    from = end;
   }
   place.append(text.slice(from));
 }

@@ -10,6 +10,7 @@ import { describeState, MARKS, toCard } from './present.ts';
 import { type ReplyForm, startReply } from './reply.ts';
 import { startTimeline } from './timeline.ts';
 import { startUndoLine } from './undo-line.ts';
+import { loadUptime } from './uptime.ts';
 import { createViewParts } from './view-parts.ts';
 
 /** What a view shows that the persona itself does not say. */
@@ -110,7 +111,7 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
       showMarks(getPart(body, '.marks'), MARKS, { ...words, id: null });
       fillSlots(body, { ...words, unreadWord });
       getPart(body, '.set-up').hidden = (slots.command ?? null) === null;
-      drawAbout(body, persona, slots, now);
+      drawAbout(body, persona, { ...slots, uptime: past.getUptime() }, now);
       readAll.hidden = !persona.canMarkRead || (persona.unread ?? 0) === 0;
       acts.draw(persona);
       reply.draw(persona);
@@ -147,8 +148,14 @@ function closeMenuOutside(menu: HTMLDetailsElement): void {
   });
 }
 
+interface PastPanel extends Disposable {
+  draw(unread: number | null): void;
+  /** The uptime in words, loaded with the chart; null before that. */
+  getUptime(): string | null;
+}
+
 /** Draws the chart of unread mail, where the library and a history are there. */
-function startPast(body: HTMLElement, fragment: string): Disposable & { draw(unread: number | null): void } {
+function startPast(body: HTMLElement, fragment: string): PastPanel {
   const chart: Promise<Chart | null> = import('./chart.ts').then(
     ({ startChart }) => startChart(getPart(body, '#chart')),
     () => null, // the library is not available: the chart is left out
@@ -156,8 +163,10 @@ function startPast(body: HTMLElement, fragment: string): Disposable & { draw(unr
   let hours: number = SPANS[0].hours;
   let at = Number.NEGATIVE_INFINITY;
   let drawnUnread: number | null | undefined;
+  let uptime: string | null = null;
   const draw = async (): Promise<void> => {
     at = performance.now();
+    uptime = await loadUptime(fragment).catch(() => uptime); // it has no history
     const panel = getPart(body, '#past');
     const drawing = await chart;
     if (drawing === null) return;
@@ -182,6 +191,7 @@ function startPast(body: HTMLElement, fragment: string): Disposable & { draw(unr
   });
   getPart(body, '#spans').append(...spans);
   return {
+    getUptime: () => uptime,
     draw(unread) {
       const due = unread !== drawnUnread || performance.now() - at > CHART_EVERY_MS;
       drawnUnread = unread;

@@ -1,4 +1,4 @@
-import { displayName } from '../../core/format/index.ts';
+import { displayName, formatShare } from '../../core/format/index.ts';
 import type { UptimeSpan } from '../../core/history/index.ts';
 import { formatNumber } from '../../ui-static/present.ts';
 import { escapeMarkup } from './markup.ts';
@@ -44,11 +44,6 @@ export function formatUptimeBadge(persona: PersonaWire, uptime: UptimeWire, span
 function formatBadgeName({ label }: PersonaWire): string {
   const name = displayName(label);
   return name.length <= NAME_CHARS ? name : `${name.slice(0, NAME_CHARS - 1).toWellFormed()}…`;
-}
-
-/** Rounded down, so that 100% means never down. */
-function formatShare(up: number): string {
-  return up === 1 ? '100%' : `${(Math.floor(up * 10_000) / 100).toFixed(2)}%`;
 }
 
 const HEIGHT = 20;

@@ -28,3 +28,4 @@ export {
   formatRest,
   formatUtcTime,
 } from './quantity.ts';
+export { formatShare } from './share.ts';

@@ -63,6 +63,7 @@ test('all 120 messages of an inbox can be read, older ones on demand; opening on
   await act(page, 'Load older messages').click();
   await until('all', async () => (await rows.count()) === 120);
   assert.equal(await act(page, 'Load older messages').isVisible(), false);
+  await page.locator('#about', { hasText: /Uptime\s*24 h 100%/ }).waitFor({ timeout: 5000 });
   const row = rows.last();
   await row.locator('.mail-open').click();
   const link = row.locator('.mail-text a');
