@@ -78,6 +78,15 @@ export function arrange(list: HTMLElement, elements: readonly HTMLElement[], nex
   (list.contains(focused) ? focused : next)?.focus({ preventScroll: true });
 }
 
+const GLIDE_MS = 220;
+
+/** Lets an element glide to its place from this many pixels away, where it was before, so that the eye can follow. */
+export function glideFrom(element: HTMLElement, x: number, y: number): void {
+  if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+  const frames = [{ transform: `translate(${x}px, ${y}px)` }, { transform: 'none' }];
+  element.animate(frames, { duration: GLIDE_MS, easing: 'ease-out' });
+}
+
 /** A longer pause of the page would be felt. */
 const SLICE_MS = 8;
 const PAUSE_MS = 8;

@@ -1,5 +1,15 @@
 import type { MessageWire, StatusWire } from '../app/status/wire.ts';
-import { arrange, cloneTemplate, fillSlots, getById, getPart, setAttribute, showMarks, showShape } from './dom.ts';
+import {
+  arrange,
+  cloneTemplate,
+  fillSlots,
+  getById,
+  getPart,
+  glideFrom,
+  setAttribute,
+  showMarks,
+  showShape,
+} from './dom.ts';
 import { type GroupItem, isCrowd, type ListItem } from './inbox-order.ts';
 import { type Card, MARKS, ROW_MARKS, toOverviewCard } from './present.ts';
 
@@ -212,22 +222,15 @@ function placeRow(element: HTMLElement, at: number): void {
   element.style.transform = moved === 0 ? '' : `translateY(${moved}px)`;
 }
 
-const GLIDE_MS = 220;
-
 /** Lets cards glide to the places that `move` gives them, so that the eye can follow. */
 function glide(cards: readonly HTMLElement[], move: () => void): void {
-  const isStill = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
   const before = cards.map((card) => [card, card.isConnected ? card.getBoundingClientRect() : null] as const);
   move();
   for (const [card, from] of before) {
-    if (from === null || isStill || !card.isConnected) continue;
+    if (from === null || !card.isConnected) continue;
     const to = card.getBoundingClientRect();
     const [x, y] = [from.left - to.left, from.top - to.top];
-    if (x === 0 && y === 0) continue;
-    card.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: 'none' }], {
-      duration: GLIDE_MS,
-      easing: 'ease-out',
-    });
+    if (x !== 0 || y !== 0) glideFrom(card, x, y);
   }
 }
 

@@ -13,7 +13,7 @@ import { formatNumber, hasQuestion, toFragment } from './present.ts';
 import type { Projects } from './projects.ts';
 import { parseOnceLink, parseRoute, type Route } from './route.ts';
 import { toCauses, toLostSummary, toSummary } from './summary.ts';
-import { redeem, saveToken } from './token.ts';
+import { hasToken, redeem, saveToken } from './token.ts';
 import type { InboxView } from './view.ts';
 
 /** Keeps the page that the server sent up to date, and shows one inbox when the address names one. */
@@ -46,6 +46,7 @@ let drawnCauses = '';
 let isDrawing = false;
 
 addCopyButtons();
+document.documentElement.dataset.token = hasToken() ? 'yes' : 'no';
 await redeemOnceLink();
 goTo();
 window.addEventListener('hashchange', async () => {

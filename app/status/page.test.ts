@@ -488,13 +488,11 @@ test('what is built for the package is the same page in fewer files', async (t) 
   t.after(() => rmSync(out, { recursive: true }));
   await buildPage(out);
   const page = loadPage(out);
-  const all = [...page.files.keys()].map((name) => name.replace(/-[A-Z0-9]{8}\./, '-HASH.'));
-  const names = all.filter((name) => name !== 'chunk-HASH.js').sort(); // what two files share
-  const first = ['icon.svg', 'page.js', 'style.css'];
-  const panels = ['decisions', 'keys', 'past-drawings', 'permissions'].map((name) => `${name}-HASH.js`);
-  const views = ['chart-HASH.js', 'projects-HASH.js', 'projects.css', 'uplot.js', 'view-HASH.js', 'view.css'];
-  const later = [...panels, ...views];
-  assert.deepEqual(names, [...first, ...later].sort());
+  const names = [...page.files.keys()];
+  for (const name of ['icon.svg', 'page.js', 'style.css', 'view.css', 'projects.css', 'uplot.js']) {
+    assert.ok(names.includes(name), name);
+  }
+  assert.ok(names.length < loadPage().files.size / 2, 'what is loaded together is one file');
   await using rig = await statusRig({ page });
   people(rig);
   const opened = await open(t, rig);
