@@ -81,7 +81,7 @@ describe('completion in bash', () => {
   test('offers commands, flags, verbs and values', () => {
     assert.deepEqual(complete('st'), ['stop', 'status', 'statusline']);
     assert.deepEqual(complete('status', '--w'), ['--watch']);
-    assert.deepEqual(complete('inbox', 's'), ['show']);
+    assert.deepEqual(complete('inbox', 's'), ['show', 'search']);
     assert.deepEqual(complete('run', '--tray-driver', ''), ['sni', 'systray2', 'none']);
     assert.deepEqual(complete('tail', '--since', ''), []);
   });

@@ -91,9 +91,12 @@ function createDeliveredLog(
   };
 }
 
-/** Messages per turn, and the pause before each turn: new mail is gathered, and indexing never holds up anything for long. */
-const AT_ONCE = 200;
-const PAUSE_MS = 250;
+/**
+ * Messages per turn, and the pause before each turn. New mail is gathered, because a turn writes some pages however few there are, and
+ * whoever searches has it indexed at once.
+ */
+const AT_ONCE = 500;
+const PAUSE_MS = 3000;
 const SWEEP_EVERY_MS = 3_600_000;
 const SWEPT_AT_ONCE = 500;
 
