@@ -125,6 +125,7 @@ export function createSearchServices(
     {
       name: indexing.name,
       async run(signal) {
+        hasMore = search.advance(1); // makes the file, once everything else has started
         using _stored = local.hints(noteChange);
         using _delivered = outbox.onDelivered(noteChange);
         await indexing.run(signal);

@@ -39,6 +39,7 @@ export function openIndexFile(path: string, files: Pick<Files, 'unlink' | 'lstat
   function open(): Database {
     const db = openDatabase(path);
     try {
+      db.exec('PRAGMA synchronous = NORMAL'); // what a power cut undoes is indexed again
       migrate(db, 'search', SCHEMA);
       return db;
     } catch (error) {

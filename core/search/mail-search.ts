@@ -1,6 +1,6 @@
 import type { Instant } from '../model/index.ts';
 import type { Clock, Files, Log } from '../ports/index.ts';
-import { type Database, runLaterTransaction } from '../state/index.ts';
+import { type Database, runTransaction } from '../state/index.ts';
 import { openIndexFile } from './index-file.ts';
 import { findMarks, formatMatch, type Mark, parsePhrases } from './words.ts';
 
@@ -96,7 +96,7 @@ export function openMailSearch<M extends LoggedMail>(options: MailSearchOptions<
     const newest = source.newest();
     const known = db.prepare<LogRow>('SELECT newest, oldest, is_done FROM logs WHERE name = ?').get(source.name);
     if (known !== undefined && known.newest === newest && known.is_done === 1) return false;
-    return runLaterTransaction(db, () => {
+    return runTransaction(db, () => {
       const before = readProgress(db, source.name, newest);
       const newer = before.newest < newest ? source.read(before.newest, 'newer', limit) : null;
       if (newer !== null) {
@@ -153,7 +153,7 @@ export function openMailSearch<M extends LoggedMail>(options: MailSearchOptions<
 
   function remove(db: Database, ids: readonly number[]): void {
     if (ids.length === 0) return;
-    runLaterTransaction(db, () => {
+    runTransaction(db, () => {
       for (const id of ids) {
         db.prepare('DELETE FROM mail WHERE id = ?').run(id);
         db.prepare('DELETE FROM words WHERE rowid = ?').run(id);
