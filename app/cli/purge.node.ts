@@ -6,7 +6,7 @@ import { SOURCE_LIST } from '../../core/sources/derived.ts';
 import { findCacheHome, findOwnDirs } from '../../core/state/index.ts';
 
 /** What Hivebar keeps in its directory for state (docs/contract/files.md). A folder that a person named may hold other things too. */
-const OWN_FILE = /^(hivebar\.(sqlite|log)|outbox\.journal|history\.sqlite|logon-task\.xml)/;
+const OWN_FILE = /^((hivebar|history|search)\.sqlite|hivebar\.log|outbox\.journal|devices\.json|logon-task\.xml)/;
 const OWN_FOLDERS: ReadonlySet<string> = new Set([
   ...['config', 'daemons', 'events', 'follow', 'gates', 'headless', 'hook', 'hooks', 'inject-queue', 'run'],
   ...SOURCE_LIST.map(({ name }) => name),
