@@ -59,7 +59,7 @@ const DUNSTRC = `[global]
 /** Of the screen: the panel's end and five banners. */
 const BANNERS: Area = { width: 400, height: 412 };
 /** Or the menu. */
-const MENU: Area = { width: 540, height: 510 };
+const MENU: Area = { width: 620, height: 510 };
 /** And what is behind a row of it: of a decision, of a persona. */
 const DECISION: Area = { width: 1020, height: 510 };
 const PERSONA: Area = { width: 1060, height: 510 };

@@ -83,9 +83,26 @@ describe('what an agent does, in the menu', () => {
     assert.equal(row('', { latestMessages: [subject] }), 'ada - 2 unread, 1 urgent · bo: Build is red');
     const long = row('word '.repeat(50));
     assert.match(long, /^ada - 2 unread, 1 urgent · bo: (word )+w?o?r?d?…, 3 min$/);
-    assert.ok(long.length <= 90, long);
+    assert.ok(long.length <= 72, long);
     const gates = [{ id: 'ship', hook: 'Stop', mode: 'strict' as const, description: '' }];
     assert.match(row('x', { label: 'n'.repeat(60), gates }), /^n+… - 2 unread, 1 urgent, blocked at Stop by ship$/);
+    assert.equal(
+      findRow(
+        { is: 'working', since },
+        {
+          unread: exactly(2),
+          muted: { is: 'forever' },
+          latestMessages: [createMessage(7, 'bo', 'Build is red again, and more', 3)],
+        },
+      ),
+      'ada - 2 unread, muted · Working, 12 min · bo: Build is red again…, 3 min',
+    );
+    const blocked = { unread: exactly(2), gates, latestMessages: [createMessage(7, 'bo', 'Build is red', 3)] };
+    assert.equal(
+      findRow({ is: 'working', since }, blocked),
+      'ada - 2 unread, blocked at Stop by ship · bo: Build is red, 3 min',
+      'the message comes before what the agent does',
+    );
     assert.equal(row('read', { unread: exactly(0), urgent: exactly(0) }), 'ada - no unread');
   });
 

@@ -25,9 +25,8 @@ const REASON_MOST = 80;
  */
 export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant, timeText: TimeFormatter): MenuEntry {
   const notes = `${formatStaleness(p, now, timeText)}${formatHeld(p, isAsking)}${formatMuted(p, now, timeText)}`;
-  const state = `${formatPersonaName(p)} - ${formatState(p, notes, now)}`;
-  const newest = formatNewest(p, ROW_MOST - state.length - SEPARATOR.length, now);
-  const label = newest === null ? state : `${state}${SEPARATOR}${newest}`;
+  const name = `${formatPersonaName(p)} - `;
+  const label = `${name}${formatRow(p, notes, now, ROW_MOST - name.length)}`;
   const open = createAction('open', p);
   return {
     is: 'submenu',
@@ -53,8 +52,22 @@ export function buildPersonaRow(p: PersonaView, isAsking: boolean, now: Instant,
   };
 }
 
+/**
+ * Formats the state and the newest message. Where there is no room for both, the message comes before what an agent does that waits for
+ * nobody.
+ */
+function formatRow(p: PersonaView, notes: string, now: Instant, room: number): string {
+  const inbox = `${formatPersonaState(p, now)}${notes}`;
+  const state = formatState(p, notes, now);
+  for (const text of isWaiting(p) ? [state] : [state, inbox]) {
+    const newest = formatNewest(p, room - text.length - SEPARATOR.length, now);
+    if (newest !== null) return `${text}${SEPARATOR}${newest}`;
+  }
+  return state;
+}
+
 /** A row with a message is cut to this many characters, so that the menu stays narrow. */
-const ROW_MOST = 90;
+const ROW_MOST = 72;
 /** A shorter piece of a message says nothing. */
 const NEWEST_LEAST = 16;
 const SEPARATOR = ' · ';
