@@ -48,7 +48,8 @@ export const command = defineCommand(
       }
     }
     if (failed) {
-      io.err('hivebar uninstall: run it again when that is mended; nothing else was removed\n');
+      const purged = purges ? ', and nothing was purged' : '';
+      io.err(`hivebar uninstall: the rest is done${purged}: mend that and run it again\n`);
       return 1;
     }
     if (purges) {
