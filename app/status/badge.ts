@@ -59,9 +59,9 @@ function formatSvg({ name, value, color }: Badge): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${HEIGHT}" role="img" aria-label="${title}">`,
     `<title>${title}</title>`,
-    `<clipPath id="r"><rect width="${width}" height="${HEIGHT}" rx="3"/></clipPath>`,
-    `<g clip-path="url(#r)"><rect width="${split}" height="${HEIGHT}" fill="#3a424d"/>`,
-    `<rect x="${split}" width="${width - split}" height="${HEIGHT}" fill="${color}"/></g>`,
+    // no clip path: it needs an id, and several badges in one page would share the first
+    `<rect width="${width}" height="${HEIGHT}" rx="3" fill="${color}"/>`,
+    `<path d="M3 0H${split}V${HEIGHT}H3a3 3 0 0 1-3-3V3a3 3 0 0 1 3-3z" fill="#3a424d"/>`,
     '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">',
     `${text(name, PADDING, nameWidth)}${text(value, split + PADDING, valueWidth)}</g></svg>`,
   ].join('');

@@ -175,6 +175,7 @@ test('a badge has no markup of a name, no sender and no text', async () => {
   const svg = await answer.text();
   assert.equal(answer.status, 200);
   assert.doesNotMatch(svg, /<script|SECRET|\u202e/);
+  assert.doesNotMatch(svg, / id=/, 'several in one page do not disturb each other');
   assert.match(svg, /&lt;\/title&gt;&lt;script&gt;alert\(&quot;x&quot;\)/);
   const wrong = await fetch(`http://127.0.0.1:${rig.port}/api/v1/personas/evil/badge.svg?kind=mail`);
   assert.equal(wrong.status, 400);
