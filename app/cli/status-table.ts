@@ -1,14 +1,7 @@
-import { displayName, formatWaiting } from '../../core/format/index.ts';
+import { countAsked, displayName, formatNeeds } from '../../core/format/index.ts';
 import type { StatusWire } from '../status/index.ts';
 import { formatMessageAge, formatPreview, type NewestMessages } from './newest.ts';
-import {
-  countQuestions,
-  formatNotes,
-  formatPersonaName,
-  formatQuestions,
-  formatState,
-  formatUnread,
-} from './persona-text.ts';
+import { formatNotes, formatPersonaName, formatState, formatUnread } from './persona-text.ts';
 import { listPersonas, type StatusPersona, type StatusSelection } from './status-json.ts';
 import { cutToWidth, measureWidth, padToWidth } from './terminal-text.ts';
 
@@ -29,25 +22,28 @@ export function formatStatusTable(
   const isEmpty = status.personas.every(({ hidden }) => hidden);
   const none = isEmpty ? 'no inbox is watched yet' : 'nobody has unread mail or needs you';
   const rows = personas.length === 0 ? [none] : formatRows(personas, status, messages);
-  return `${[formatSummary(status), ...formatDeadHives(status), '', ...rows].join('\n')}\n`;
+  return `${[formatSummary(status), ...formatNextSteps(status), ...formatDeadHives(status), '', ...rows].join('\n')}\n`;
 }
 
-/** Formats what is asked of the person, then what there is: `1 question for you, 6 unread, 4 up, 0 down`. */
-export function formatSummary({ totals, decisions, personas, hives }: StatusWire): string {
-  const visible = personas.filter(({ hidden }) => !hidden);
-  const hidden = personas.length - visible.length;
-  const waiting = visible.filter(({ agent }) => agent === 'waiting').length;
-  const questions = visible.reduce((sum, persona) => sum + countQuestions(persona), 0);
+/** Formats what is asked of the person, as every surface says it, then what there is: `1 question for you, 6 unread, 4 up, 0 down`. */
+export function formatSummary(status: StatusWire): string {
+  const { totals, personas, hives } = status;
+  const hidden = personas.filter((persona) => persona.hidden).length;
   return [
-    ...(decisions.length === 0 ? [] : [`${formatQuestions(decisions.length)} for you (hivebar decision list)`]),
-    ...(questions === 0 ? [] : [`${formatQuestions(questions)} for you in mail`]),
-    ...(waiting === 0 ? [] : [formatWaiting(waiting)]),
-    `${formatUnread(totals.unread, totals.unreadIs)} unread`,
-    ...((totals.urgent ?? 0) === 0 ? [] : [`${totals.urgent} urgent`]),
+    formatNeeds({ ...countAsked(status), ...totals }),
     `${totals.up} up, ${totals.down} down`,
     ...formatHiveCount(hives),
     ...(hidden === 0 ? [] : [`${hidden} hidden`]),
   ].join(', ');
+}
+
+/** Names the commands that show what is asked. */
+function formatNextSteps({ decisions, permissions }: StatusWire): readonly string[] {
+  const commands = [
+    ...(decisions.length === 0 ? [] : ['hivebar decision list']),
+    ...(permissions.length === 0 ? [] : ['hivebar permission list']),
+  ];
+  return commands.length === 0 ? [] : [`see what is asked with: ${commands.join(', ')}`];
 }
 
 /** Age and message in fewer columns say nothing, and are left out. */

@@ -144,7 +144,7 @@ function ofMetrics(text: string, hidden: ReadonlySet<string>): SurfaceState {
 
 function ofTable(text: string): SurfaceState {
   const number = (word: string): number | null => (word === '?' ? null : Number.parseInt(word, 10));
-  const rows = [...text.matchAll(/^(UP|DOWN|PENDING) +(\S+) .* {2}(\S.*?)(?: \(([^)]*)\))?(?::.*)?$/gm)];
+  const rows = [...text.matchAll(/^(UP|DOWN|PENDING) +(\S+) {2}(\S.*?)(?: \(([^)]*)\))?(?::.*)?$/gm)];
   return {
     personas: Object.fromEntries(
       rows.map(([, state, unread = '', label = '', id]) => [
@@ -152,7 +152,10 @@ function ofTable(text: string): SurfaceState {
         { unread: number(unread), isDown: state === 'DOWN' },
       ]),
     ),
-    unread: number(/^(\S+) unread/.exec(text)?.[1] ?? ''),
+    unread: number(
+      /^(?:.*, )?(\S+) unread,/.exec(text)?.[1] ??
+        (/^.*unread (?:messages known|count unknown)/i.test(text) ? '?' : '0'),
+    ),
   };
 }
 

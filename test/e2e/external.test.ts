@@ -192,7 +192,7 @@ describe('sources outside of Hivebar', () => {
     await until('its event', () => home.events('asks-ada').some(({ event }) => event === 'question'));
     await tray.post('/api/v1/actions/poll', { persona: 'asks-ada' });
     const { stdout } = await home.run(['status']);
-    assert.match(stdout, /1 question for you in mail/);
+    assert.match(stdout, /^1 question for you,/);
     assert.match(stdout, / asks-ada: 1 question for you|ada \(asks-ada\): 1 question for you/);
     source.set({ lines: [{ op: 'item', persona: 'ada', key: 'q', state: 'read' }] });
     await tray.post('/api/v1/actions/poll', { persona: 'asks-ada' });
