@@ -175,7 +175,7 @@ function ofMenu(entries: readonly MenuEntry[]): SurfaceState {
     const found = /^(ada|bo|cy|pi · river|lab|ed · lab) - (.*)$/.exec(label);
     return found === null ? [] : [[ID_OF[found[1] ?? ''] ?? '', found[2] ?? ''] as const];
   });
-  const isDown = (news: string): boolean => /\bDOWN\b/.test(news);
+  const isDown = (news: string): boolean => /\bdown\b/i.test(news);
   // A row that is down and says no number: none was ever seen, or none is unread.
   return {
     personas: Object.fromEntries(rows.map(([id, news]) => [id, { unread: number(news), isDown: isDown(news) }])),
