@@ -4,7 +4,7 @@ import { getById } from './dom.ts';
 import { FILTERS, type Filter, type FilterQuery, isInFilter, isMatch } from './filter.ts';
 import { type GroupItem, type ListItem, listInboxes, SORTS, type Sort } from './inbox-order.ts';
 import { addKeys } from './keyboard.ts';
-import type { InboxList, Way } from './list.ts';
+import type { InboxList, MoveDirection } from './list.ts';
 import { truncate } from './present.ts';
 import { formatSearch } from './route.ts';
 import { browserStorage } from './token.ts';
@@ -68,7 +68,7 @@ export function startInboxFinder(getList: () => InboxList, changed: () => void):
     event.preventDefault();
   });
   const isOverview = (): boolean => !getById('overview').hidden;
-  const move = (way: Way) => () => isOverview() && (getList().move(way) || (way === 'up' && focusSearch()));
+  const move = (way: MoveDirection) => () => isOverview() && (getList().move(way) || (way === 'up' && focusSearch()));
   const focusSearch = (): boolean => {
     search.focus();
     search.select();

@@ -42,11 +42,11 @@ export interface InboxList {
   /** Moves the focus to the persona, if it is in the list. */
   focus(id: string): void;
   /** Moves the focus in this direction, from where it is in the list. Returns false at its end. */
-  move(way: Way): boolean;
+  move(way: MoveDirection): boolean;
   openFirst(): void;
 }
 
-export type Way = 'up' | 'down' | 'left' | 'right';
+export type MoveDirection = 'up' | 'down' | 'left' | 'right';
 
 /** @param toggle called with the source whose group the person opens or closes */
 export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
@@ -151,7 +151,7 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
       const inboxes = next.filter(({ is }) => is === 'persona').length;
       const isRead = list.matches(':hover') || list.contains(document.activeElement);
       const isHeld = !drawn.isAsked && (isRead || drawn.now - orderedAt < REORDER_MS);
-      items = isHeld ? keepOrder(items, next) : next;
+      items = isHeld ? mergeInOrder(items, next) : next;
       if (!isHeld) orderedAt = drawn.now;
       frame = drawn;
       const wantsRows = isCrowd(drawn.status.personas);
@@ -235,11 +235,11 @@ function glide(cards: readonly HTMLElement[], move: () => void): void {
 }
 
 /** Nothing moves while the pointer or the focus is on the list: who is new comes last. */
-function keepOrder(before: readonly ListItem[], items: readonly ListItem[]): readonly ListItem[] {
+function mergeInOrder(before: readonly ListItem[], items: readonly ListItem[]): readonly ListItem[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
-  const kept = before.flatMap(({ key }) => byKey.get(key) ?? []);
-  for (const { key } of kept) byKey.delete(key);
-  return [...kept, ...byKey.values()];
+  const earlier = before.flatMap(({ key }) => byKey.get(key) ?? []);
+  for (const { key } of earlier) byKey.delete(key);
+  return [...earlier, ...byKey.values()];
 }
 
 /** Finds the nearest card in this direction, preferring the same column. */

@@ -1,4 +1,4 @@
-import type { StatusWire } from '../app/status/wire.ts';
+import type { CauseWire, StatusWire } from '../app/status/wire.ts';
 import {
   displayText,
   formatClockTime,
@@ -125,8 +125,6 @@ function formatPaused(until: string, now: string): string {
   return formatSilence('Notifications paused', until === 'forever' ? null : Date.parse(until), Date.parse(now));
 }
 
-type Cause = StatusWire['causes'][number];
-
 /** The names of this many hives or inboxes stand above what is wrong with them. */
 const NAMED = 3;
 
@@ -146,7 +144,7 @@ export function toCauses({ causes, personas }: Pick<StatusWire, 'causes' | 'pers
 
 /** Names the hives that are concerned, or the personas when it is an outage of single ones. */
 function listConcerned(
-  { scope, key, personas }: Cause,
+  { scope, key, personas }: CauseWire,
   byId: ReadonlyMap<string, StatusWire['personas'][number]>,
 ): readonly string[] {
   const concerned = personas.flatMap((id) => byId.get(id) ?? []);

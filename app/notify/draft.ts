@@ -94,14 +94,14 @@ export class PolicyDraft {
     else this.#own('announcedWaits')[key] = wait;
   }
 
-  /** Returns how many banners of one thing may be shown now. `kept`: as many stay free for what needs a person more. */
-  countRoom(kept = 0): number {
-    return Math.max(0, this.rules.mostPerMinute - kept - this.#listMinute().length);
+  /** Returns how many banners of one thing may be shown now. `reserved`: as many stay free for what needs a person more. */
+  countRoom(reserved = 0): number {
+    return Math.max(0, this.rules.mostPerMinute - reserved - this.#listMinute().length);
   }
 
   /** Requests a tick for when another banner of one thing may be shown. */
-  wakeForRoom(kept = 0): void {
-    const since = this.#listMinute().at(-Math.max(1, this.rules.mostPerMinute - kept));
+  wakeForRoom(reserved = 0): void {
+    const since = this.#listMinute().at(-Math.max(1, this.rules.mostPerMinute - reserved));
     if (since !== undefined) this.wake(since + MINUTE_MS);
   }
 

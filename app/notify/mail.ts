@@ -144,7 +144,7 @@ export function deferAll(draft: PolicyDraft): void {
  */
 export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
   const waiting: [PersonaState, News][] = [];
-  const { keptForNeeds, bubbleEveryMs, crowdAbove } = draft.rules;
+  const { reservedForNeeds, bubbleEveryMs, crowdAbove } = draft.rules;
   let bubbles = draft.state.bubbles.filter((at) => draft.at - at < draft.rules.crowdWithinMs && at <= draft.at);
   for (const persona of listUrgentFirst(draft)) {
     const { mail } = persona;
@@ -163,11 +163,11 @@ export function announce(draft: PolicyDraft, only: 'all' | 'urgent'): void {
     // decide.
     if (isZero(persona.unread)) continue;
     if (mail.shownAt !== null && !draft.hasPassed(mail.shownAt, bubbleEveryMs)) continue;
-    const kept = isUrgent(persona) ? 0 : keptForNeeds;
-    const hasRoom = draft.countRoom(kept) > 0;
+    const reserved = isUrgent(persona) ? 0 : reservedForNeeds;
+    const hasRoom = draft.countRoom(reserved) > 0;
     if (draft.isOpen(toMailKey(persona.id))) {
       if (hasRoom) announceOwn(draft, persona, mail);
-      else draft.wakeForRoom(kept);
+      else draft.wakeForRoom(reserved);
     } else if ((mail.came === 'away' && only === 'all') || bubbles.length >= crowdAbove || !hasRoom) {
       waiting.push([persona, mail]);
     } else {

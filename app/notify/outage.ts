@@ -6,13 +6,12 @@ import {
   announceShared,
   handleSharedRefused,
   handleSharedShown,
+  type OutageKey,
   SHARED_OUTAGES,
   type SharedEdge,
 } from './shared-outages.ts';
 import type { AnnouncedOutage, Cause, OutageState, PersonaState, Voice } from './state.ts';
 import { BODY_POINTS, buildOutageNotification, buildRecoveryNotification, toSingleLine } from './texts.ts';
-
-type OutageKey = `outage:${string}`;
 
 /**
  * Adds a persona. Until its first poll after a restart, it is assumed to be as it was last announced. So an outage that was

@@ -3,7 +3,7 @@ import type { PolicyDraft } from './draft.ts';
 import type { AnnouncedOutage, OutageState } from './state.ts';
 import { buildOutagesNotification } from './texts.ts';
 
-type OutageKey = `outage:${string}`;
+export type OutageKey = `outage:${string}`;
 
 /** Beginnings and ends of outages that are too many for banners of their own in this minute. They share one banner. */
 export const SHARED_OUTAGES = 'outages';

@@ -292,7 +292,7 @@ export interface NotifyRules {
   /** At most this many banners of one thing in a minute, over all kinds. What is more shares the banner of its kind. */
   readonly mostPerMinute: number;
   /** How many of these are kept free of mail that is not urgent. */
-  readonly keptForNeeds: number;
+  readonly reservedForNeeds: number;
   /** The wait before the next attempt after the channel refused a banner, unless it reports earlier that it is ready. */
   readonly deafMs: number;
   /** Urgent mail, decisions of high urgency, agents that wait and questions are shown in quiet hours too. */
@@ -314,7 +314,7 @@ export const NOTIFY_RULES: NotifyRules = {
   crowdWithinMs: 10_000,
   asksAbove: 3,
   mostPerMinute: 10,
-  keptForNeeds: 4,
+  reservedForNeeds: 4,
   deafMs: 60_000,
   urgentBreaksQuiet: false,
   answersPermissions: false,

@@ -48,7 +48,7 @@ import { registerSignalsRoutes } from './signals-routes.ts';
 import type { StatusOptions } from './status-options.ts';
 import { createStream, type Stream } from './stream.ts';
 import { createRightCheck, type OnceCodes, registerTokenRoute } from './token.ts';
-import { registerUptimeRoutes } from './uptime-routes.ts';
+import { registerUptimeRoutes } from './uptime-routes.node.ts';
 import type { StatusWire } from './wire.ts';
 
 interface StatusApp {

@@ -5,7 +5,7 @@ import { escapeMarkup } from './markup.ts';
 import type { PersonaWire, UptimeWire } from './wire.ts';
 
 /** A picture of one line: a name on grey, and a value on the colour of the state. */
-interface Badge {
+interface BadgeImage {
   readonly name: string;
   readonly value: string;
   readonly color: string;
@@ -49,7 +49,7 @@ function formatBadgeName({ label }: PersonaWire): string {
 const HEIGHT = 20;
 const PADDING = 6;
 
-function formatSvg({ name, value, color }: Badge): string {
+function formatSvg({ name, value, color }: BadgeImage): string {
   const [nameWidth, valueWidth] = [measureText(name), measureText(value)];
   const split = nameWidth + 2 * PADDING;
   const width = split + valueWidth + 2 * PADDING;

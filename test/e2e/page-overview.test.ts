@@ -28,12 +28,12 @@ async function open(t: TestContext, rig: StatusRig, options: BrowserContextOptio
   return { page, complaints, [Symbol.asyncDispose]: () => context.close() } satisfies Opened;
 }
 
-const nameOf = (i: number): string => `agent-${String(i).padStart(4, '0')}`;
+const formatName = (i: number): string => `agent-${String(i).padStart(4, '0')}`;
 
 function crowd(rig: StatusRig, count: number): void {
   for (let i = 0; i < count; i += 1) {
-    rig.join(nameOf(i));
-    rig.poll(nameOf(i), 0);
+    rig.join(formatName(i));
+    rig.poll(formatName(i), 0);
   }
 }
 
@@ -74,7 +74,7 @@ test('of 1,001 personas at most 3,000 nodes are in the document, wherever a pers
   const { page } = on;
   for (const at of [0, 0.5, 1]) {
     await page.evaluate(`scrollTo(0, ${at} * document.documentElement.scrollHeight)`);
-    const expected = nameOf(at === 1 ? 1000 : Math.round(at * 1001));
+    const expected = formatName(at === 1 ? 1000 : Math.round(at * 1001));
     await page.locator(`.inbox-row[data-id="${expected}"]`).waitFor(WAIT);
     const nodes = Number(await countNodes(page));
     assert.ok(nodes <= 3000, `${nodes} nodes`);
@@ -84,10 +84,10 @@ test('of 1,001 personas at most 3,000 nodes are in the document, wherever a pers
     [await last.getAttribute('aria-posinset'), await last.getAttribute('aria-setsize')],
     ['1001', '1001'],
   );
-  rig.poll(nameOf(777), 0, 1);
+  rig.poll(formatName(777), 0, 1);
   await page.locator(`.inbox-row:first-child`).waitFor({ ...WAIT, state: 'attached' });
   await page.evaluate('scrollTo(0, 0)');
-  await page.locator(`.inbox-row:first-child[data-id="${nameOf(777)}"]`, { hasText: '1 urgent' }).waitFor(WAIT);
+  await page.locator(`.inbox-row:first-child[data-id="${formatName(777)}"]`, { hasText: '1 urgent' }).waitFor(WAIT);
   assert.deepEqual(on.complaints, []);
 });
 
@@ -99,23 +99,23 @@ test('the keyboard reaches every row of a crowd; who is open has the focus when 
   const { page } = opened;
   const focused = (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
   for (let i = 0; i < 60; i += 1) await page.keyboard.press('j');
-  assert.equal(await focused(), nameOf(59));
+  assert.equal(await focused(), formatName(59));
   assert.ok(await page.evaluate('document.activeElement.getBoundingClientRect().top < innerHeight'), 'and is in sight');
   await press(page, 'k');
   await press(page, 'ArrowUp');
-  assert.equal(await focused(), nameOf(57));
+  assert.equal(await focused(), formatName(57));
   await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
-  await page.locator(`.inbox-row[data-id="${nameOf(299)}"]`).waitFor(WAIT);
-  assert.equal(await focused(), nameOf(57), 'a row out of sight keeps the focus');
+  await page.locator(`.inbox-row[data-id="${formatName(299)}"]`).waitFor(WAIT);
+  assert.equal(await focused(), formatName(57), 'a row out of sight keeps the focus');
   await press(page, 'Enter');
-  await page.locator('#view h1', { hasText: nameOf(57) }).waitFor(WAIT);
+  await page.locator('#view h1', { hasText: formatName(57) }).waitFor(WAIT);
   await press(page, 'Escape');
   await page.locator('#view').waitFor({ ...WAIT, state: 'hidden' });
-  assert.equal(await focused(), nameOf(57));
+  assert.equal(await focused(), formatName(57));
   await press(page, '/');
   await page.keyboard.type('0299');
   await press(page, 'Enter');
-  await page.locator('#view h1', { hasText: nameOf(299) }).waitFor(WAIT);
+  await page.locator('#view h1', { hasText: formatName(299) }).waitFor(WAIT);
 });
 
 test('n opens who needs the person, one after the other; ? shows the keys, and not while somebody writes', async (t) => {
@@ -273,14 +273,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
   test(`no accessibility fault, and no layout shift while mail moves the rows, ${colorScheme}, at 1280 and 390 px`, async (t) => {
     await using rig = await statusRig();
     crowd(rig, 60);
-    rig.poll(nameOf(3), 2, 1);
+    rig.poll(formatName(3), 2, 1);
     rig.join('eve', 'Eve of the garden', 'garden');
     rig.down('eve', 'garden');
     for (const width of [1280, 390]) {
       await using opened = await open(t, rig, { colorScheme, viewport: { width, height: 800 }, bypassCSP: true }, true);
       if (opened === null) return;
       const { page } = opened;
-      const moving = nameOf(width % 50);
+      const moving = formatName(width % 50);
       rig.poll(moving, 3, 1);
       await rig.mail(moving, 1);
       await page.locator(`.inbox-row[data-id="${moving}"]`, { hasText: 'SECRET-SENDER' }).waitFor(WAIT);

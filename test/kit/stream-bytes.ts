@@ -12,7 +12,7 @@ export interface CountingReader extends Disposable {
 
 /** Opens `/api/v1/stream?events=false&status=changes` with the token, in gzip where `isGzip`. */
 export function openCountingReader(port: number, token: string, isGzip: boolean): CountingReader {
-  let [bytes, taken, text] = [0, 0, ''];
+  let [bytes, counted, text] = [0, 0, ''];
   const headers = { authorization: `Bearer ${token}`, ...(isGzip ? { 'accept-encoding': 'gzip' } : {}) };
   const path = '/api/v1/stream?events=false&status=changes';
   const calling = request({ host: '127.0.0.1', port, path, headers, agent: false }, (answer) => {
@@ -32,8 +32,8 @@ export function openCountingReader(port: number, token: string, isGzip: boolean)
     },
     async take(goal, fits) {
       await until(goal, () => fits(text), 30_000);
-      const count = bytes - taken;
-      taken = bytes;
+      const count = bytes - counted;
+      counted = bytes;
       text = '';
       return count;
     },

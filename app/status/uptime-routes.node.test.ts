@@ -13,7 +13,7 @@ import { fakeClock } from '../../test/kit/fake-clock.ts';
 import { statusRig, TOKEN } from '../../test/kit/status-rig.ts';
 import { answerProblem, toProblem } from './answer.ts';
 import { createCurrentStatus } from './current-status.ts';
-import { registerUptimeRoutes } from './uptime-routes.ts';
+import { registerUptimeRoutes } from './uptime-routes.node.ts';
 import { HivesWire, PersonaUptimeWire } from './wire.ts';
 
 const START = 1_750_000_000_000;
