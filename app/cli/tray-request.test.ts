@@ -121,7 +121,7 @@ describe('the commands that ask the running program', () => {
     const io: Io = { env: {}, out: () => {}, err: () => {}, input: async () => '' };
     for (const args of [
       ['status', '--yaml'],
-      ['status', 'ada'],
+      ['status', 'ada', 'bo'],
       ['poll', 'a', 'b'],
       ['poll', '--all'],
     ]) {
