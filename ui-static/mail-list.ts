@@ -18,6 +18,8 @@ export interface MailList extends Disposable {
 export interface MailListOptions {
   readonly body: HTMLElement;
   readonly fragment: string;
+  /** The message that the address names: it is opened when the list has it. Null for none. */
+  readonly message: number | null;
   readonly acts: PersonaActions;
   readonly undoLine: UndoLine;
   readonly needToken: () => void;
@@ -31,10 +33,13 @@ const PAGE = 50;
 const MOST = 200;
 /** An undo of "mark all" names the messages, at most this many. */
 const MOST_UNDONE = 1000;
+/** A message that an address names is looked for in this many. */
+const MOST_SEARCHED = 2000;
 
 export function startMailList({
   body,
   fragment,
+  message,
   acts,
   undoLine,
   needToken,
@@ -55,6 +60,7 @@ export function startMailList({
   let persona: PersonaWire | null = null;
   let drawnState = '';
   let requestCount = 0;
+  let wanted = message;
 
   const askPage = async (query: string): Promise<MessagesWire> => {
     const signal = AbortSignal.any([hold.signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -78,6 +84,7 @@ export function startMailList({
       messages = [...page.messages, ...tail];
       source = page.from;
       show();
+      await openWanted();
     } catch (error) {
       showFailure(error);
     }
@@ -95,6 +102,17 @@ export function startMailList({
       showFailure(error);
     }
     older.removeAttribute('aria-busy');
+  };
+  /** Messages are in the order of their ids, newest first. */
+  const openWanted = async (): Promise<void> => {
+    if (wanted === null) return;
+    const id = wanted;
+    wanted = null;
+    while (before !== null && (messages.at(-1)?.id ?? 0) > id && messages.length < MOST_SEARCHED) await loadOlder(MOST);
+    if (!messages.some((listed) => listed.id === id)) return;
+    opened.add(id);
+    show();
+    rows.get(id)?.focus();
   };
   const showFailure = (error: unknown): void => {
     if (hold.signal.aborted) return;
@@ -124,8 +142,8 @@ export function startMailList({
       row.element.classList.toggle('answer', isAnswer);
       return row.element;
     });
-    const wanted = new Set(elements);
-    for (const element of [...list.children]) if (!wanted.has(element as HTMLLIElement)) element.remove();
+    const present = new Set(elements);
+    for (const element of [...list.children]) if (!present.has(element as HTMLLIElement)) element.remove();
     elements.forEach((element, at) => {
       if (list.children[at] !== element) list.insertBefore(element, list.children[at] ?? null);
     });

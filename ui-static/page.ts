@@ -204,7 +204,7 @@ function goTo(): void {
     placeDecisions();
     drawAll();
   });
-  if (route.is === 'persona') void openView(route.fragment);
+  if (route.is === 'persona') void openView(route.fragment, route.message);
   else if (before.is !== 'overview') {
     form.hidden = form.dataset.why !== 'closed';
     drawAll();
@@ -219,13 +219,13 @@ function focusCard(fragment: string): void {
   document.querySelector<HTMLElement>(`#boards a[href="#persona=${CSS.escape(fragment)}"]`)?.focus();
 }
 
-async function openView(fragment: string): Promise<void> {
+async function openView(fragment: string, message: number | null): Promise<void> {
   if (view === null) {
     const { startView } = await import('./view.ts');
     view ??= startView(getById('view'), () => needToken('action'));
   }
   if (route.is !== 'persona' || route.fragment !== fragment) return; // the person has left in the meantime
-  view.open(fragment);
+  view.open(fragment, message);
   decisionsPanel?.showIn(getPart(getById('view'), '#asks'), fragment);
   projects?.showIn(getPart(getById('view'), '#board'), fragment);
   drawAll();

@@ -1,7 +1,8 @@
 /** What the address names after its `#`, a part that no browser sends anywhere. */
 export type Route =
   | { readonly is: 'overview' }
-  | { readonly is: 'persona'; readonly fragment: string }
+  /** `message`: the one to open in its list; null for none. */
+  | { readonly is: 'persona'; readonly fragment: string; readonly message: number | null }
   | { readonly is: 'feed' | 'decisions' | 'settings' }
   | { readonly is: 'search'; readonly words: string };
 
@@ -10,7 +11,7 @@ const PARTS: ReadonlySet<string> = new Set(['', 'personas']);
 const NAMES = ['feed', 'decisions', 'settings'] as const;
 
 /**
- * Parses `#persona=ID`, or `#ID` as in older links, `#feed`, `#decisions`, `#settings` and `#search=WORDS`. The id stays encoded, to be
+ * Parses `#persona=ID`, `#persona=ID&message=N`, or `#ID` as in older links, `#feed`, `#decisions`, `#settings` and `#search=WORDS`. The id stays encoded, to be
  * compared with what `toFragment` returns.
  */
 export function parseRoute(hash: string): Route {
@@ -20,10 +21,11 @@ export function parseRoute(hash: string): Route {
   if (is !== undefined) return { is };
   const fields = parseFields(raw);
   const named = fields.get('persona');
-  if (named !== undefined) return { is: 'persona', fragment: normalizeId(named) };
+  const message = Number(fields.get('message')) || null;
+  if (named !== undefined) return { is: 'persona', fragment: normalizeId(named), message };
   const words = fields.get('search');
   if (words !== undefined) return { is: 'search', words: decode(words) };
-  return fields.has('once') ? { is: 'overview' } : { is: 'persona', fragment: normalizeId(raw) };
+  return fields.has('once') ? { is: 'overview' } : { is: 'persona', fragment: normalizeId(raw), message: null };
 }
 
 /** Formats the `#` of a search. */

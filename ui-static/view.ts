@@ -23,8 +23,8 @@ interface PersonaFacts {
 }
 
 export interface InboxView {
-  /** Shows another inbox, empty until it is drawn. */
-  open(fragment: string): void;
+  /** Shows another inbox, empty until it is drawn, and opens this message in it; null for none. */
+  open(fragment: string, message: number | null): void;
   /**
    * A null `persona` means that nobody of this name is watched. With `isBoard` its number counts what needs a person in a
    * project.
@@ -51,9 +51,9 @@ export function startView(root: HTMLElement, needToken: () => void): InboxView {
   document.head.append(sheet);
   let openInbox: OpenInbox | null = null;
   return {
-    open(fragment) {
+    open(fragment, message) {
       openInbox?.[Symbol.dispose]();
-      openInbox = showInbox(root, fragment, needToken);
+      openInbox = showInbox(root, { fragment, message }, needToken);
     },
     draw: (persona, facts, now) => openInbox?.draw(persona, facts, now),
     tokenCame: () => openInbox?.tokenCame(),
@@ -70,7 +70,12 @@ interface OpenInbox extends Disposable {
   tokenCame(): void;
 }
 
-function showInbox(root: HTMLElement, fragment: string, needToken: () => void): OpenInbox {
+interface ShownInbox {
+  readonly fragment: string;
+  readonly message: number | null;
+}
+
+function showInbox(root: HTMLElement, { fragment, message }: ShownInbox, needToken: () => void): OpenInbox {
   const body = createViewParts();
   root.replaceChildren(body);
   const command = getPart(body, '[data-slot="command"]');
@@ -84,7 +89,7 @@ function showInbox(root: HTMLElement, fragment: string, needToken: () => void): 
   );
   const reply: ReplyForm = startReply(getPart(body, '#reply-home'), fragment, acts, () => list.again());
   const list: MailList = startMailList({
-    ...{ body, fragment, acts, undoLine, needToken },
+    ...{ body, fragment, message, acts, undoLine, needToken },
     reply: reply.answerMessage,
     compose: reply.compose,
   });

@@ -70,6 +70,9 @@ test('all mail: who, to whom, how urgent, newest first; new mail comes by itself
   await page.getByRole('link', { name: 'mail 59' }).click();
   await page.locator('#view h1', { hasText: 'Ada' }).waitFor(WAIT);
   assert.match(page.url(), /#persona=ada&message=59$/);
+  await page.locator('.mail[data-id="59"] .mail-open[aria-expanded="true"]').waitFor(WAIT);
+  await page.goto(page.url().replace('message=59', 'message=2')); // beyond the newest page
+  await page.locator('.mail[data-id="2"] .mail-open[aria-expanded="true"]').waitFor(WAIT);
   assert.deepEqual(complaints, []);
 });
 

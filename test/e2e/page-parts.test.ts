@@ -68,10 +68,18 @@ const list = (personas: PersonaWire[], over: Partial<StatusWire> = {}, order = F
 
 describe('the address of the page', () => {
   test('names an inbox by #persona=ID and by #ID, however it is encoded', () => {
-    const ada = { is: 'persona', fragment: 'a%20b' };
+    const ada = { is: 'persona', fragment: 'a%20b', message: null };
     for (const hash of ['#persona=a%20b', '#a%20b', '#persona=a b', '#once=c0de&persona=a%20b']) {
       assert.deepEqual(parseRoute(hash), ada, hash);
     }
+  });
+
+  test('names a message of an inbox; what is no number is left out', () => {
+    for (const [hash, message] of [
+      ['#persona=ada&message=12', 12],
+      ['#persona=ada&message=x', null],
+    ] as const)
+      assert.deepEqual(parseRoute(hash), { is: 'persona', fragment: 'ada', message });
   });
 
   test('is the overview without a name, at the skip link, and with only a code', () => {
@@ -84,15 +92,20 @@ describe('the address of the page', () => {
     for (const words of ['main is red', 'a=b&c', '100%', 'größe']) {
       assert.deepEqual(parseRoute(formatSearch(words)), { is: 'search', words }, words);
     }
-    assert.deepEqual(parseRoute('#persona=feed'), { is: 'persona', fragment: 'feed' });
+    assert.deepEqual(parseRoute('#persona=feed'), { is: 'persona', fragment: 'feed', message: null });
   });
 
   test('every id comes back as the fragment its card links to, also with = & % and half a character in it', () => {
     for (const id of ['ada', 'a=b&once=c', '100%', 'personas', '#', '\ud800', 'ٱلعربية', '<b>"\'']) {
-      assert.deepEqual(parseRoute(`#persona=${toFragment(id)}`), { is: 'persona', fragment: toFragment(id) }, id);
+      const route = { is: 'persona', fragment: toFragment(id), message: null };
+      assert.deepEqual(parseRoute(`#persona=${toFragment(id)}`), route, id);
       assert.equal(parseOnceLink(`#persona=${toFragment(id)}`), null, id);
     }
-    assert.deepEqual(parseRoute('#100%'), { is: 'persona', fragment: '100%25' }, 'a stray % typed by hand');
+    assert.deepEqual(
+      parseRoute('#100%'),
+      { is: 'persona', fragment: '100%25', message: null },
+      'a stray % typed by hand',
+    );
   });
 
   test('loses the code of a one-time link and keeps the rest', () => {
