@@ -70,7 +70,7 @@ async function captureHarness(name: HarnessName, folder: string, executablePath:
       views: [{ name: `harness-${name}.png`, colorScheme: 'light', viewport: { width: 640, height: 470 } }],
       async show(page) {
         await page.goto(`${tray.url}/`);
-        await page.locator('.card .line').first().waitFor();
+        await page.locator('.card [data-slot="from"]').first().waitFor();
       },
     });
   } finally {

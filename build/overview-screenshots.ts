@@ -8,6 +8,7 @@ import { type AgentState, Fault, formatIso } from '../core/model/index.ts';
 import { type StatusRig, statusRig, TOKEN } from '../test/kit/status-rig.ts';
 import { capturePageScreenshots } from './page-screenshots.ts';
 
+const STOPPED = 'overview-stopped.png';
 const COUNTS: readonly number[] = [0, 1, 7, 40, 200, 1000];
 const SIZES = [
   { size: 'desktop', viewport: { width: 1280, height: 860 } },
@@ -77,23 +78,36 @@ function getAgentState(i: number, now: number): AgentState {
   );
 }
 
-/** Writes the pictures into `folder`, taken with the Chromium at `executablePath`. */
-export async function captureOverviewScreenshots(
+/** The pictures that the guides show. */
+const IN_GUIDES: ReadonlySet<string> = new Set([
+  'overview-0-desktop-light.png',
+  'overview-40-desktop-light.png',
+  'overview-1000-phone-dark.png',
+]);
+
+/** Writes the pictures that the guides show into `folder`, taken with the Chromium at `executablePath`. */
+export async function captureGuideOverviews(folder: string, executablePath: string): Promise<void> {
+  await captureOverviewScreenshots(folder, executablePath, COUNTS, (name) => IN_GUIDES.has(name));
+}
+
+async function captureOverviewScreenshots(
   folder: string,
   executablePath: string,
-  counts = COUNTS,
+  counts: readonly number[],
+  isWanted: (name: string) => boolean = () => true,
 ): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const count of counts) {
-    await using rig = await statusRig();
-    fillBoard(rig, count);
     const views = SIZES.flatMap(({ size, viewport }) =>
       SCHEMES.map((colorScheme) => ({ name: `overview-${count}-${size}-${colorScheme}.png`, colorScheme, viewport })),
-    );
+    ).filter(({ name }) => isWanted(name));
+    if (views.length === 0) continue;
+    await using rig = await statusRig();
+    fillBoard(rig, count);
     const tray = { url: `http://127.0.0.1:${rig.port}`, token: TOKEN };
     await capturePageScreenshots({ folder, executablePath, tray, views, show: (page) => showOverview(page, tray.url) });
   }
-  await captureStopped(folder, executablePath);
+  if (isWanted(STOPPED)) await captureStopped(folder, executablePath);
 }
 
 async function showOverview(page: Page, url: string): Promise<void> {
@@ -106,7 +120,7 @@ async function captureStopped(folder: string, executablePath: string): Promise<v
   const rig = await statusRig();
   fillBoard(rig, 7);
   const { url, token } = { url: `http://127.0.0.1:${rig.port}`, token: TOKEN };
-  const view = { name: 'overview-stopped.png', colorScheme: 'light', viewport: SIZES[0].viewport } as const;
+  const view = { name: STOPPED, colorScheme: 'light', viewport: SIZES[0].viewport } as const;
   await capturePageScreenshots({
     ...{ folder, executablePath, tray: { url, token }, views: [view], link: 'lost' },
     async show(page) {

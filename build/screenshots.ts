@@ -18,6 +18,7 @@ import { captureBoardScreenshots } from './board-screenshots.ts';
 import { captureDaemonScreenshots } from './daemon-screenshots.ts';
 import { startExampleAgents } from './example-agents.ts';
 import { captureHarnessScreenshots } from './harness-screenshots.ts';
+import { captureGuideOverviews } from './overview-screenshots.ts';
 import { capturePageScreenshots } from './page-screenshots.ts';
 import { type Area, saveScreenshot } from './screenshot.ts';
 
@@ -217,11 +218,14 @@ async function capturePages(tray: TrayProcess): Promise<void> {
     async show(page, { name }) {
       if (name === 'page-persona.png') {
         await page.goto(`${tray.url}/#persona=ada`);
-        await page.locator('.mail-text').first().waitFor();
+        await page.locator('.mail').first().waitFor();
         await page.locator('#chart canvas').waitFor();
+        await page.keyboard.press('j');
+        await page.keyboard.press('Enter');
+        await page.locator('.mail-text').first().waitFor();
       } else {
         await page.goto(`${tray.url}/`);
-        await page.locator('.card .line').first().waitFor();
+        await page.locator('.card [data-slot="from"]').first().waitFor();
       }
       await page.locator('.decision button').first().waitFor();
     },
@@ -248,6 +252,7 @@ await startPanel('light', async (desktop) => {
   await press(desktop, 'Down', 'Down', 'Right');
   await shoot(desktop, 'tray-persona-light.png', PERSONA);
 });
+await captureGuideOverviews(folder, CHROMIUM);
 await captureBoardScreenshots(folder, CHROMIUM);
 await captureDaemonScreenshots(folder, CHROMIUM);
 await captureHarnessScreenshots(folder, CHROMIUM);
