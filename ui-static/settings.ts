@@ -1,5 +1,6 @@
 import type { DeviceWire, SettingWire } from '../app/status/wire.ts';
 import { displayName, formatDuration } from '../core/format/index.ts';
+import { createNotifyRules, nameRule } from './notify-rules.ts';
 import type { PlaceView } from './place-view.ts';
 import { ask, createTokenButton, TokenNeededError } from './token.ts';
 
@@ -27,6 +28,10 @@ export function startSettingsView(root: HTMLElement, needToken: () => void): Pla
   const body = create('div');
   root.append(create('h1', {}, 'Settings'), words, body);
   root.setAttribute('aria-label', 'Settings');
+  const rules = createNotifyRules((value) => {
+    const set = value.length === 0 ? null : value;
+    return change('/api/v1/settings', { set: { key: 'notify', value: set } }, 'The rules are saved and apply now.');
+  });
 
   async function load(): Promise<void> {
     try {
@@ -35,8 +40,10 @@ export function startSettingsView(root: HTMLElement, needToken: () => void): Pla
         read<{ devices: DeviceWire[] }>('/api/v1/devices'),
       ]);
       const find = (key: string): SettingWire | undefined => settings.find((setting) => setting.key === key);
+      rules.show((find('notify')?.value ?? []) as Parameters<typeof rules.show>[0]);
       body.replaceChildren(
         showNotifications(find, change),
+        showRules(rules.element),
         showHives((find('hives')?.value ?? []) as readonly ListedHive[], change),
         showDevices(devices, change),
         showOthers(settings.filter(({ key, canChange }) => !canChange && key !== 'hives')),
@@ -46,8 +53,8 @@ export function startSettingsView(root: HTMLElement, needToken: () => void): Pla
     }
   }
 
-  /** Sends a change, says what came of it, and shows what holds now. */
-  async function change(path: string, content: object, done: string): Promise<void> {
+  /** Sends a change, says what came of it, and shows what holds now. Resolves to why it was refused, and to null when it was not. */
+  async function change(path: string, content: object, done: string): Promise<string | null> {
     body.inert = true;
     try {
       const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(content) };
@@ -55,8 +62,10 @@ export function startSettingsView(root: HTMLElement, needToken: () => void): Pla
       await load();
       words.textContent = done;
       delete words.dataset.is;
+      return null;
     } catch (error) {
       fail(error);
+      return error instanceof Error ? error.message : String(error);
     } finally {
       body.inert = false;
     }
@@ -67,7 +76,7 @@ export function startSettingsView(root: HTMLElement, needToken: () => void): Pla
     if (error instanceof TokenNeededError) {
       body.replaceChildren();
       words.replaceChildren('Log in to see and change settings. ', createTokenButton(needToken));
-    } else words.textContent = `Failed: ${error instanceof Error ? error.message : String(error)}`;
+    } else words.textContent = `Failed: ${nameRule(error instanceof Error ? error.message : String(error))}`;
   }
 
   return {
@@ -76,13 +85,13 @@ export function startSettingsView(root: HTMLElement, needToken: () => void): Pla
       void load();
       root.focus();
     },
-    draw() {},
+    draw: ({ personas }) => rules.suggest(personas.map(({ id }) => id)),
     tokenCame: () => void load(),
     close() {},
   };
 }
 
-type Change = (path: string, content: object, done: string) => Promise<void>;
+type Change = (path: string, content: object, done: string) => Promise<unknown>;
 
 function showNotifications(find: (key: string) => SettingWire | undefined, change: Change): HTMLElement {
   const set = (key: string, value: unknown, done: string): void =>
@@ -136,6 +145,12 @@ function showNotifications(find: (key: string) => SettingWire | undefined, chang
     form,
     remind,
   );
+}
+
+function showRules(form: HTMLElement): HTMLElement {
+  const note = 'The first rule that fits a persona applies. A persona without a rule notifies of everything. ';
+  const example = [code('team-*'), ' is every persona whose id begins with ', code('team-'), '.'];
+  return createSection('Notification rules', create('p', { className: 'soft' }, note, ...example), form);
 }
 
 function showHives(hives: readonly ListedHive[], change: Change): HTMLElement {

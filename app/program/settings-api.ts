@@ -15,7 +15,7 @@ import type { SettingsApi } from '../status/index.ts';
  * The settings that the page may change. None of them names a program or a file: whoever has the key of a browser could run the one and
  * have the other sent away.
  */
-const ON_PAGE: ReadonlySet<SettingName> = new Set(['quietHours', 'notifications', 'sound', 'remindMinutes']);
+const ON_PAGE: ReadonlySet<SettingName> = new Set(['quietHours', 'notifications', 'sound', 'notify', 'remindMinutes']);
 
 const SCOPE = { is: 'machine', key: 'config' } as const;
 

@@ -49,6 +49,27 @@ describe('the settings', () => {
     assert.deepEqual(read(), {});
   });
 
+  test('rules for notifications are changed, and a wrong one is refused by its number', async () => {
+    const value = [
+      { persona: 'garden-*', only: ['urgent'], sound: true },
+      { persona: 'ada', only: [] },
+    ];
+    assert.equal((await ask({ set: { key: 'notify', value } })).status, 200);
+    for (const [rule, reason] of [
+      [{ persona: 'a*a' }, /notify\.2\.persona: must be an id, or the beginning of ids and a \*, not/],
+      [{ persona: 'bo', only: ['jokes'] }, /notify\.2\.only\.0: must be one of mail, urgent/],
+      [{ persona: 'bo', run: '/bin/sh' }, /notify\.2\.run: unknown key/],
+      [{ only: [] }, /notify\.2: must have required property 'persona'/],
+    ] as const) {
+      const { status, text } = await ask({ set: { key: 'notify', value: [...value, rule] } });
+      assert.equal(status, 400, text);
+      assert.match(text, reason);
+    }
+    assert.deepEqual(read(), { notify: value });
+    assert.equal((await ask({ set: { key: 'notify', value: null } })).status, 200);
+    assert.deepEqual(read(), {});
+  });
+
   test('of a program or a file are not changed here, and no hive gets a token', async () => {
     for (const key of ['opener', 'channels', 'sources', 'tokenFile', 'hives', 'nats', 'mcpOverHttp', 'port']) {
       const { status, text } = await ask({ set: { key, value: null } });

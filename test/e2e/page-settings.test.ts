@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { BrowserContextOptions } from 'playwright-core';
+import { NOTIFY_SETTING } from '../../app/notify/channels/index.ts';
 import { browserFor, findAccessibilityFaults, live, measureOverflow, openTab } from '../kit/browser.ts';
 import { fakeHive } from '../kit/fake-hive.ts';
 import { type TrayHome, trayHome } from '../kit/tray-process.ts';
+import { until } from '../kit/until.ts';
 
 /** The settings on the page, of a real tray process. */
 const SETTINGS = { primary: { is: 'local' }, pollSeconds: 1, holdSeconds: 1 };
+const RULES = [
+  { persona: 'ada', only: ['urgent', 'questions'], sound: true },
+  { persona: 'garden-*', only: [] },
+];
 const BARE = ['--no-tray', '--no-notifications'];
 
 async function open(t: TestContext, home: TrayHome, options: BrowserContextOptions = {}) {
@@ -55,6 +62,62 @@ test('quiet hours and hives are changed on the page and apply at once', async (t
   );
 });
 
+test('rules for notifications are added, ordered and removed with the keyboard, and apply at once', async (t) => {
+  using home = trayHome(SETTINGS);
+  const file = home.at('notifications.ndjson');
+  await home.run(['config', 'set', 'channels', JSON.stringify({ file: { path: file } })]);
+  await using _tray = await home.start(BARE);
+  const opened = await open(t, home);
+  if (opened === null) return;
+  const { page } = opened;
+  const words = page.locator('#place-settings .said');
+  const rules = page.locator('.rules > fieldset');
+  const press = async (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).press('Enter');
+  const readRules = (): unknown => JSON.parse(readFileSync(home.at('config', 'config.json'), 'utf8')).notify;
+  const notified = (): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+  await press('Add a rule');
+  await page.keyboard.type('a*a');
+  await page.keyboard.press('Enter');
+  await words
+    .filter({ hasText: 'rule 1: persona: must be an id, or the beginning of ids and a *, not "a*a"' })
+    .waitFor();
+  assert.equal(readRules(), undefined);
+  assert.equal(await page.locator(':focus').inputValue(), 'a*a');
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type('b*');
+  await press('Add a rule');
+  await page.keyboard.type('ada');
+  const ada = page.getByRole('group', { name: 'Rule 2' });
+  await ada.getByLabel('Notifies of').selectOption('only some kinds');
+  assert.deepEqual(
+    await ada.getByRole('checkbox').evaluateAll((boxes) => boxes.map((box) => (box as { value?: string }).value)),
+    [...NOTIFY_SETTING.items.properties.only.items.enum],
+  );
+  await ada.getByLabel('urgent mail').press('Space');
+  await ada.getByLabel('Sound').selectOption('on');
+  await press('Move up rule 2');
+  assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Move down rule 1');
+  await press('Save rules');
+  await words.filter({ hasText: 'The rules are saved and apply now.' }).waitFor();
+  assert.deepEqual(readRules(), [{ persona: 'ada', only: ['urgent'], sound: true }, { persona: 'b*' }]);
+
+  await home.run(['inbox', 'push', '--to', 'ada', '--create', 'no hurry']);
+  await home.run(['inbox', 'push', '--to', 'bo', '--create', 'no hurry']);
+  await until('a notification of bo', () => notified().includes('"mail:bo"'));
+  assert.ok(!notified().includes('"mail:ada"'), notified());
+  await home.run(['inbox', 'push', '--to', 'ada', '--priority', '0', 'now']);
+  await until('a notification of ada', () => notified().includes('"mail:ada"'));
+
+  await press('Remove rule 1');
+  await press('Discard changes');
+  assert.equal(await rules.count(), 2);
+  await press('Remove rule 2');
+  await press('Remove rule 1');
+  await press('Save rules');
+  await until('no rules', () => readRules() === undefined);
+});
+
 test('a browser sees the others, revokes one, and logs itself out', async (t) => {
   using home = trayHome(SETTINGS);
   await using tray = await home.start(BARE);
@@ -73,7 +136,7 @@ test('a browser sees the others, revokes one, and logs itself out', async (t) =>
 
 for (const colorScheme of ['light', 'dark'] as const)
   test(`axe finds nothing, and a phone needs no sideways scrolling: ${colorScheme}`, async (t) => {
-    using home = trayHome({ ...SETTINGS, quietHours: { from: '22:00', to: '07:00' } });
+    using home = trayHome({ ...SETTINGS, quietHours: { from: '22:00', to: '07:00' }, notify: RULES });
     await using tray = await home.start(BARE);
     const opened = await open(t, home, { colorScheme });
     if (opened === null) return;

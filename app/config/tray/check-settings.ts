@@ -18,9 +18,13 @@ export type SettingsCheck =
   | { readonly is: 'good'; readonly settings: Partial<Settings> }
   | { readonly is: 'bad'; readonly problems: readonly [SettingsProblem, ...SettingsProblem[]] };
 
-const fits = new Ajv2020({ strict: true, allErrors: true, discriminator: true, keywords: ['atNextStart'] }).compile<
-  Partial<Settings>
->({
+const fits = new Ajv2020({
+  strict: true,
+  allErrors: true,
+  verbose: true,
+  discriminator: true,
+  keywords: ['atNextStart'],
+}).compile<Partial<Settings>>({
   ...SETTINGS,
   required: [], // the file lists only what differs from the defaults
 });
@@ -138,6 +142,12 @@ function toFinding(error: ErrorObject, findOffset: ParsedJson['findOffset']): Se
       return { offset, message: `${name}: must be one of ${(params.allowedValues ?? []).join(', ')}` };
     case 'discriminator':
       return { offset, message: `${name}: "is" has an unknown value` };
+    case 'pattern': {
+      const { description } = error.parentSchema as { readonly description?: string };
+      const rule =
+        description === undefined ? error.message : `must be ${description}, not ${JSON.stringify(error.data)}`;
+      return { offset, message: `${name}: ${rule}` };
+    }
     default:
       return { offset, message: `${name}: ${error.message ?? keyword}` };
   }

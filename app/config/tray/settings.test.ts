@@ -39,7 +39,10 @@ test('settings that are wrong are an error that names file, line, column and fau
     ['{"opener": {"is": "command", "argv": []}}', '1:30: opener.argv: must NOT have fewer than 1 items'],
     ['{"opener": {"is": "auto", "argv": ["x"]}}', '1:27: opener.argv: unknown key'],
     ['{"notify": [{"persona": "ada", "only": ["news"]}]}', /^1:\d+: notify\.0\.only\.0: must be one of mail, urgent, /],
-    ['{"notify": [{"persona": "a*a"}]}', /^1:\d+: notify\.0\.persona: must match pattern/],
+    [
+      '{"notify": [{"persona": "a*a"}]}',
+      /^1:\d+: notify\.0\.persona: must be an id, or the beginning of ids and a \*, not "a\*a"/,
+    ],
     ['{"notify": [{"only": []}]}', /^1:\d+: notify\.0: must have required property 'persona'/],
     ['{"quietHours": {"from": "24:00", "to": "7:00"}}', /^1:17: quietHours\.from: must match .* \(and 1 more\)$/],
     ['{"hives": [{"name": "bc", "base": "http://127.0.0.1:1"}]}', /^1:13: hives\.0\.name: must be none of local, /],

@@ -23,7 +23,11 @@ export const NOTIFY_SETTING = {
   items: {
     type: 'object',
     properties: {
-      persona: { type: 'string', pattern: '^(?:[^*]+\\*?|\\*)$' },
+      persona: {
+        type: 'string',
+        pattern: '^(?:[^*]+\\*?|\\*)$',
+        description: 'an id, or the beginning of ids and a *',
+      },
       only: { type: 'array', items: { enum: NOTIFY_KINDS }, uniqueItems: true },
       sound: { type: 'boolean' },
     },
