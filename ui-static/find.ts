@@ -44,6 +44,7 @@ export function startInboxFinder(getList: () => InboxList, changed: () => void):
   sort.addEventListener('change', () => choose({ sort: SORTS.find((name) => name === sort.value) ?? 'need' }));
   search.addEventListener('input', changed);
   const mailLink = document.createElement('a');
+  mailLink.hidden = true;
   getById('find').append(mailLink);
 
   function choose(next: Partial<Choice>): void {

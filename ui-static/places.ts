@@ -1,5 +1,5 @@
 import type { StatusWire } from '../app/status/wire.ts';
-import { getById } from './dom.ts';
+import { getById, getPart } from './dom.ts';
 import { addKeys } from './keyboard.ts';
 import type { PlaceView, StartPlace } from './place-view.ts';
 import type { Route } from './route.ts';
@@ -10,24 +10,24 @@ type PlaceName = Exclude<Route['is'], 'overview' | 'persona'>;
 
 interface Place {
   readonly load: () => Promise<StartPlace>;
-  /** What the navigation calls it, and the key that goes there after `g`. Null: not in the navigation. */
-  readonly link: { readonly words: string; readonly key: string } | null;
+  /** The key that goes there after `g`. Null: not in the navigation. */
+  readonly key: string | null;
 }
 
 /** In the order of the navigation. The address of a place without a row leads to the overview. */
 const PLACES: Partial<Record<PlaceName, Place>> = {
   feed: {
     load: async () => (await import('./feed.ts')).startFeed,
-    link: { words: 'All mail', key: 'm' },
+    key: 'm',
   },
-  search: { load: async () => (await import('./feed.ts')).startFeed, link: null },
+  search: { load: async () => (await import('./feed.ts')).startFeed, key: null },
   decisions: {
     load: async () => (await import('./answered.ts')).startDecisionsView,
-    link: { words: 'Decisions', key: 'd' },
+    key: 'd',
   },
   settings: {
     load: async () => (await import('./settings.ts')).startSettingsView,
-    link: { words: 'Settings', key: 's' },
+    key: 's',
   },
 };
 
@@ -88,22 +88,16 @@ export function startPlaces(needToken: () => void): Places {
   };
 }
 
-/** Fills the navigation of the header, when there is more than the overview. */
+/** Takes the links of the header from the page as it was sent: links that come later would move what is below them. */
 function startNavigation(): ReadonlyMap<Route['is'], HTMLElement> {
-  const inboxes = ['overview', '#personas', { words: 'Inboxes', key: 'i' }] as const;
-  const others = ROWS.flatMap(([name, { link }]) => (link === null ? [] : [[name, `#${name}`, link] as const]));
-  const rows = others.length === 0 ? [] : [inboxes, ...others];
-  const links = rows.map(([is, href, { words }]) => {
-    const link = document.createElement('a');
-    link.href = href;
-    link.textContent = words;
-    return [is, link] as const;
-  });
-  getById('places').append(...links.map(([, link]) => link));
+  const inboxes = ['overview', '#personas', 'i'] as const;
+  const others = ROWS.flatMap(([name, { key }]) => (key === null ? [] : [[name, `#${name}`, key] as const]));
+  const rows = [inboxes, ...others];
+  const links = rows.map(([is, href]) => [is, getPart(getById('places'), `a[href="${href}"]`)] as const);
   addKeys(
     'Places',
-    rows.map(([, href, { words, key }]) => ({
-      ...{ keys: `g ${key}`, words },
+    rows.map(([, href, key], i) => ({
+      ...{ keys: `g ${key}`, words: links[i]?.[1].textContent ?? null },
       run: () => {
         location.hash = href;
       },

@@ -192,7 +192,7 @@ function announceDown(
         ? draft.hasPassed(outage.firstAt, rules.sourceHoldMs)
         : draft.hasPassed(outage.firstAt, rules.holdAtMostMs) || draft.hasPassed(outage.changedAt, rules.holdMs);
     if (!held) return;
-    if (draft.countRoom() === 0) {
+    if (draft.countRoom(draft.rules.reservedForAsks) === 0) {
       shared.push({ key, outage, edge: 'down', personas: members.map((p) => p.id) });
       return;
     }
@@ -200,8 +200,8 @@ function announceDown(
     // The same banner is shown with a higher count while it is on the screen. One that was closed does not come back.
     if (!draft.isOpen(key) || members.length <= announced.personas.length || !isAudible(draft, members)) return;
     if (!draft.hasPassed(announced.at, rules.bubbleEveryMs)) return;
-    if (draft.countRoom() === 0) {
-      draft.wakeForRoom();
+    if (draft.countRoom(draft.rules.reservedForAsks) === 0) {
+      draft.wakeForRoom(draft.rules.reservedForAsks);
       return;
     }
   }
@@ -232,7 +232,7 @@ function announceUp(
     if (announced.over === null) draft.setAnnounced(key, { ...announced, over });
     return;
   }
-  if (draft.countRoom() === 0) {
+  if (draft.countRoom(draft.rules.reservedForAsks) === 0) {
     draft.take(key);
     shared.push({ key, outage, edge: 'up', personas: visibleIds });
     return;

@@ -109,7 +109,7 @@ test('a shared banner of outages that the desktop refused is tried again', () =>
   assert.equal(Object.keys(scene.state.announced).length, 20);
 });
 
-test('whatever happens, a minute has ten banners of one thing at most, and in the end a person was told of everything', () => {
+test('whatever happens, a minute has a bounded number of banners of one thing, and in the end a person was told of everything', () => {
   const persona = fc.constantFrom(...NAMES.slice(0, 15));
   const step = fc.oneof(
     fc.record({ is: fc.constant('mail' as const), persona, urgent: fc.boolean() }),

@@ -293,6 +293,8 @@ export interface NotifyRules {
   readonly mostPerMinute: number;
   /** How many of these are kept free of mail that is not urgent. */
   readonly reservedForNeeds: number;
+  /** How many of these are kept free of outages: what asks a person comes with buttons, which a shared banner has not. */
+  readonly reservedForAsks: number;
   /** The wait before the next attempt after the channel refused a banner, unless it reports earlier that it is ready. */
   readonly deafMs: number;
   /** Urgent mail, decisions of high urgency, agents that wait and questions are shown in quiet hours too. */
@@ -313,8 +315,9 @@ export const NOTIFY_RULES: NotifyRules = {
   crowdAbove: 5,
   crowdWithinMs: 10_000,
   asksAbove: 3,
-  mostPerMinute: 10,
-  reservedForNeeds: 4,
+  mostPerMinute: 14,
+  reservedForNeeds: 8,
+  reservedForAsks: 4,
   deafMs: 60_000,
   urgentBreaksQuiet: false,
   answersPermissions: false,

@@ -233,7 +233,7 @@ describe('banners on a desktop with buttons (dunst, its menu answered by a scrip
     assert.deepEqual([row?.agentReason, row?.cwd], ['permission', '/srv/lab']);
     assert.match(
       (await home.run(['status'])).stdout,
-      /^1 agent waits for you, [\s\S]*\nWAITS .*: waits at a permission prompt, /,
+      /1 agent waits for you, [\s\S]*\nWAITS .*: waits at a permission prompt, /,
     );
     writeSession('busy');
     const isOpen = async (id: number): Promise<boolean> =>
