@@ -1,13 +1,15 @@
 import type { CauseWire, StatusWire } from '../app/status/wire.ts';
 import {
+  countAsked,
   displayText,
+  formatAsked,
   formatClockTime,
   formatDuration,
   formatList,
+  formatNeeds,
   formatSilence,
-  formatWaiting,
 } from '../core/format/index.ts';
-import { formatName, formatNumber, formatQuestions, REASON_CHARS, type Slots, truncate } from './present.ts';
+import { formatName, formatNumber, REASON_CHARS, type Slots, truncate } from './present.ts';
 
 /** Puts the whole status into words: the headline, the health beside it, and what is wrong. Pure, and used on both sides, as `present.ts`. */
 
@@ -28,31 +30,25 @@ export const CLOSED: Summary = {
 };
 
 /** The headline says what is asked of the person. Whether inboxes can be read stands beside it, and in the causes. */
-export function toSummary({
-  totals,
-  causes,
-  decisions,
-  version,
-  notifications,
-  personas,
-  generatedAt,
-}: StatusWire): Summary {
-  const visible = personas.filter(({ hidden }) => !hidden);
-  const stalled = visible.filter(({ agent }) => agent === 'stalled').length;
-  const waiting = visible.filter(({ agent }) => agent === 'waiting').length;
-  const questions = visible.reduce((n, { questions }) => n + (questions ?? 0), decisions.length);
-  const asked = [
-    ...(waiting > 0 ? [formatWaiting(waiting)] : []),
-    ...(questions > 0 ? [formatQuestions(questions)] : []),
-  ];
+export function toSummary(status: StatusWire): Summary {
+  const { totals, causes, version, notifications, personas, generatedAt } = status;
+  const stalled = personas.filter(({ agent, hidden }) => !hidden && agent === 'stalled').length;
+  const counts = countAsked(status);
+  const asked = formatAsked(counts);
   const badge = (totals.unread ?? 0) > 0 ? `(${formatNumber(totals.unread, totals.unreadIs)}) ` : '';
   const down = totals.down > 0 ? [`${totals.down} down`] : [];
   const isEmpty = totals.personas === 0;
   return {
     shape: totals.down > 0 || causes.length > 0 ? 'down' : isEmpty ? 'empty' : 'up',
-    title: `${[...down, ...asked, ''].join(', ')}${badge}Hivebar`,
+    title: `${[...down, ...(asked === null ? [] : [asked]), ''].join(', ')}${badge}Hivebar`,
     slots: {
-      sentence: joinNumbers(isEmpty ? describeEmpty(personas.length, causes.length) : formatNeeds(totals, asked)),
+      sentence: joinNumbers(
+        isEmpty
+          ? describeEmpty(personas.length, causes.length)
+          : asked === null && isUnchecked(totals)
+            ? 'Checking for the first time'
+            : formatNeeds({ ...counts, ...totals }),
+      ),
       note: stalled > 0 ? formatStalled(stalled, totals.personas) : null,
       paused: notifications.pausedUntil === null ? null : formatPaused(notifications.pausedUntil, generatedAt),
       ...describeHealth(totals, causes.length),
@@ -89,17 +85,8 @@ function describeEmpty(hidden: number, causes: number): string {
   return hidden > 0 ? 'All inboxes are hidden' : 'No inbox is watched yet';
 }
 
-/** Formats what waits for a person: `1 agent waits for you, 1 question for you, 6 unread, 1 urgent`. */
-function formatNeeds(totals: StatusWire['totals'], asked: readonly string[]): string {
-  const { personas, up, down, unread, unreadIs, urgent, urgentIs } = totals;
-  const parts = [...asked];
-  const isKnown = unreadIs === 'exact' || (unread ?? 0) > 0;
-  if (up + down === 0 && personas > 0 && parts.length === 0 && !isKnown) return 'Checking for the first time';
-  if (!isKnown) parts.push('unread not known');
-  if ((unread ?? 0) > 0) parts.push(`${formatNumber(unread, unreadIs)} unread`);
-  if ((urgent ?? 0) > 0) parts.push(`${formatNumber(urgent, urgentIs)} urgent`);
-  const text = parts.join(', ') || 'Nothing needs you';
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+function isUnchecked({ up, down, unread, unreadIs }: StatusWire['totals']): boolean {
+  return up + down === 0 && unreadIs !== 'exact' && (unread ?? 0) === 0;
 }
 
 /** Formats the health: `3/4 reachable`, and the same in words. */

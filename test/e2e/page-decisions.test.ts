@@ -106,8 +106,8 @@ test('where nothing is asked there is no section; a decision brings it with who 
   assert.match(facts[1] ?? '', /^(just now|\d s ago)$/);
   assert.deepEqual(await articles(page).locator('h3').allInnerTexts(), ['ada asks', 'nobody-watched asks']);
   assert.equal(await page.getByRole('link', { name: 'nobody-watched' }).count(), 0, 'it has no view');
-  assert.equal(await page.title(), '1 agent waits for you, 2 questions for you, Hivebar');
-  assert.equal(await page.locator('h1').textContent(), '1\u00a0agent waits for you, 2\u00a0questions for you');
+  assert.equal(await page.title(), '2 questions for you, Hivebar');
+  assert.equal(await page.locator('h1').textContent(), '2\u00a0questions for you');
   assert.match((await page.locator('#news').textContent()) ?? '', /asking you: /);
   await articles(page).first().getByRole('link', { name: 'ada' }).click();
   assert.equal(new URL(page.url()).hash, '#persona=ada');

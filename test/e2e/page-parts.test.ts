@@ -205,7 +205,7 @@ describe('what is shown', () => {
       '3 of 4 inboxes can be read, 1 cannot',
     ]);
     const calm = { ...totals, unread: 0, urgent: 0, up: 4, down: 0 };
-    assert.deepEqual(read([], { totals: calm }), ['Nothing needs you', '4/4 reachable', '4 of 4 inboxes can be read']);
+    assert.deepEqual(read([], { totals: calm }), ['No unread messages', '4/4 reachable', '4 of 4 inboxes can be read']);
     const causes = [
       { key: 'disk', scope: 'machine', since: AT, message: 'the disk is full', personas: [] } as const,
     ].map((cause) => ({ ...cause, personas: [] }));
@@ -213,7 +213,7 @@ describe('what is shown', () => {
     const unseen = { ...calm, unread: null, unreadIs: 'unknown', up: 0 } as const;
     assert.deepEqual(read([], { totals: unseen })[0], 'Checking for the first time');
     const lost = { ...calm, unread: null, unreadIs: 'unknown', up: 0, down: 4 } as const;
-    assert.deepEqual(read([], { totals: lost })[0], 'Unread not known');
+    assert.deepEqual(read([], { totals: lost })[0], 'Unread count unknown');
     const { title, slots } = toLostSummary(AT, Date.parse(AT));
     assert.deepEqual([title, slots.sentence], ['Not connected · Hivebar', 'Not connected: Hivebar does not answer']);
     assert.match(slots.note ?? '', /^Last update \d\d:\d\d/);
@@ -353,7 +353,7 @@ describe('what an agent does', () => {
       '1 agent waits for you, (3) Hivebar',
     ]);
     const asked = createPersona('dee', { questions: 2 });
-    assert.equal(summarize(waiting, asked)[0], '1 agent waits for you, 2 questions for you, 3 unread');
+    assert.equal(summarize(waiting, asked)[0], '2 questions for you, 1 agent waits for you, 3 unread');
     assert.deepEqual(summarize(stalled, createPersona('cy')), ['3 unread', lies, '(3) Hivebar']);
     assert.deepEqual(summarize(waiting, { ...waiting, id: 'bo' })[0], '2 agents wait for you, 3 unread');
     assert.deepEqual(summarize(createPersona('cy'), { ...waiting, hidden: true })[0], '3 unread');
