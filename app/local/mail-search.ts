@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readMailExtras, readMailUrgency } from '../../core/events/index.ts';
 import { type LocalHive, openStoredMailLog, type StoredMailLog } from '../../core/inbox/index.ts';
-import { type PersonaId, parseIso, parseTimestamp } from '../../core/model/index.ts';
+import { Fault, type PersonaId, parseIso, parseTimestamp } from '../../core/model/index.ts';
 import { type MailSearch, openMailSearch, SEARCHED_CHARS, type SearchLog } from '../../core/search/index.ts';
 import { every, type Service, whileNeeded } from '../../core/services/index.ts';
 import type { DeliveredMailLog, Outbox } from '../../core/sinks/outbox/index.ts';
@@ -113,7 +113,7 @@ export function createSearchServices(
     ms: PAUSE_MS,
     isNeeded: () => hasMore,
     round() {
-      hasMore = search.advance(AT_ONCE);
+      hasMore = tryAgainWhenFull(() => search.advance(AT_ONCE));
     },
     clock,
   });
@@ -125,7 +125,7 @@ export function createSearchServices(
     {
       name: indexing.name,
       async run(signal) {
-        hasMore = search.advance(1); // makes the file, once everything else has started
+        hasMore = tryAgainWhenFull(() => search.advance(1)); // makes the file, once everything else has started
         using _stored = local.hints(noteChange);
         using _delivered = outbox.onDelivered(noteChange);
         await indexing.run(signal);
@@ -136,9 +136,19 @@ export function createSearchServices(
       ms: () => (isSweeping ? PAUSE_MS : SWEEP_EVERY_MS),
       firstMs: SWEEP_EVERY_MS,
       round() {
-        isSweeping = search.sweep(SWEPT_AT_ONCE);
+        isSweeping = tryAgainWhenFull(() => search.sweep(SWEPT_AT_ONCE));
       },
       clock,
     }),
   ];
+}
+
+/** A full disk is reported by what must write. The index is derived: it has more to do, and goes on when there is room. */
+function tryAgainWhenFull(run: () => boolean): boolean {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'no-space') return true;
+    throw error;
+  }
 }
