@@ -1,5 +1,7 @@
 import type { DecisionWire, StatusWire } from '../app/status/wire.ts';
 import { displayName, displayText, formatFullTime } from '../core/format/index.ts';
+import { loadStyle } from './dom.ts';
+import { createButton, createElement, createIsolated } from './element.ts';
 import type { PlaceView } from './place-view.ts';
 import { formatAgo, truncate } from './present.ts';
 import { formatOutcome } from './question.ts';
@@ -15,45 +17,26 @@ const PROMPT_CHARS = 400;
 const OPEN = 'open-decisions';
 
 export function startDecisionsView(root: HTMLElement, needToken: () => void): PlaceView {
-  const sheet = document.createElement('link');
-  sheet.rel = 'stylesheet';
-  sheet.href = '/assets/feed.css';
-  document.head.append(sheet);
-  const heading = document.createElement('h1');
-  heading.tabIndex = -1;
-  heading.textContent = 'Decisions';
-  const open = document.createElement('div');
-  open.id = OPEN;
-  const nothing = document.createElement('p');
-  nothing.className = 'soft';
-  nothing.textContent = 'Nothing is asked now.';
-  const answered = document.createElement('section');
-  answered.className = 'answered-decisions';
-  const title = document.createElement('h2');
-  title.id = 'answered-title';
-  title.textContent = 'Answered';
-  answered.setAttribute('aria-labelledby', title.id);
-  const note = document.createElement('p');
-  note.className = 'soft';
-  note.role = 'status';
-  const list = document.createElement('ol');
-  list.className = 'answered';
-  const more = document.createElement('button');
-  more.type = 'button';
-  more.className = 'more';
-  more.textContent = 'Show older';
-  answered.append(title, note, list, more);
-  root.append(heading, open, nothing, answered);
+  loadStyle('feed.css');
+  const heading = createElement('h1', { tabindex: '-1' }, 'Decisions');
+  const open = createElement('div', { id: OPEN });
+  const nothing = createElement('p', { class: 'soft' }, 'Nothing is asked now.');
+  const title = createElement('h2', { id: 'answered-title' }, 'Answered');
+  const note = createElement('p', { class: 'soft', role: 'status' });
+  const list = createElement('ol', { class: 'answered' });
+  const more = createButton('Show older', showOlder, { class: 'more' });
+  const sections = { class: 'answered-decisions', 'aria-labelledby': title.id };
+  root.append(heading, open, nothing, createElement('section', sections, title, note, list, more));
   let decisions: readonly DecisionWire[] = [];
   let shown = AT_ONCE;
   /** The open decisions when the list was loaded: it is loaded again when one of them is answered. */
   let known: string | null = null;
   let labels: ReadonlyMap<string, string> = new Map();
 
-  more.addEventListener('click', () => {
+  function showOlder(): void {
     shown += AT_ONCE;
     drawList();
-  });
+  }
 
   async function load(): Promise<void> {
     if (!hasToken()) return showToken();
@@ -102,24 +85,15 @@ export function startDecisionsView(root: HTMLElement, needToken: () => void): Pl
 }
 
 function createRow(decision: DecisionWire, labels: ReadonlyMap<string, string>): HTMLElement {
-  const row = document.createElement('li');
-  const asker = document.createElement('p');
-  asker.className = 'who';
-  const name = document.createElement('bdi');
-  name.textContent = displayName(labels.get(decision.persona) ?? decision.persona);
-  const time = document.createElement('time');
   const at = decision.closed ?? decision.created;
-  time.dateTime = at;
-  time.title = formatFullTime(Date.parse(at));
-  time.textContent = formatAgo(Date.now() - Date.parse(at));
-  asker.append(name, ' asked', time);
-  const prompt = document.createElement('p');
-  prompt.dir = 'auto';
-  prompt.textContent = truncate(displayText(decision.prompt), PROMPT_CHARS);
-  const outcome = document.createElement('p');
-  outcome.className = 'outcome';
-  outcome.dir = 'auto';
-  outcome.textContent = formatOutcome(decision);
-  row.append(asker, prompt, outcome);
-  return row;
+  const name = createElement('bdi', {}, displayName(labels.get(decision.persona) ?? decision.persona));
+  const times = { datetime: at, title: formatFullTime(Date.parse(at)) };
+  const time = createElement('time', times, formatAgo(Date.now() - Date.parse(at)));
+  return createElement(
+    'li',
+    {},
+    createElement('p', { class: 'who' }, name, ' asked', time),
+    createIsolated('p', truncate(displayText(decision.prompt), PROMPT_CHARS)),
+    createIsolated('p', formatOutcome(decision), { class: 'outcome' }),
+  );
 }

@@ -133,3 +133,13 @@ export function enableCopy(button: HTMLButtonElement, text: () => string): void 
     }, 1500);
   });
 }
+
+/** Adds a style sheet that only some views need, once. */
+export function loadStyle(name: string): void {
+  const href = `/assets/${name}`;
+  if (document.querySelector(`link[href="${href}"]`) !== null) return;
+  const sheet = document.createElement('link');
+  sheet.rel = 'stylesheet';
+  sheet.href = href;
+  document.head.append(sheet);
+}

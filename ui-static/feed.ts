@@ -1,5 +1,7 @@
 import type { FoundMessageWire, StatusWire } from '../app/status/wire.ts';
 import { displayLine, displayName, displayText, formatFullTime } from '../core/format/index.ts';
+import { loadStyle } from './dom.ts';
+import { createElement } from './element.ts';
 import { addKeys } from './keyboard.ts';
 import type { PlaceView } from './place-view.ts';
 import { formatAgo, toFragment, truncate } from './present.ts';
@@ -19,14 +21,14 @@ const TIMEOUT_MS = 10_000;
 const NAME_CHARS = 100;
 
 export function startFeed(root: HTMLElement, needToken: () => void): PlaceView {
-  loadSheet();
-  const heading = createElement('h1', '');
+  loadStyle('feed.css');
+  const heading = createElement('h1');
   heading.tabIndex = -1;
   const form = createSearchForm();
-  const note = createElement('p', 'soft');
+  const note = createElement('p', { class: 'soft' });
   note.role = 'status';
-  const list = createElement('ol', 'mail-rows');
-  const more = createElement('button', 'more');
+  const list = createElement('ol', { class: 'mail-rows' });
+  const more = createElement('button', { class: 'more' });
   more.type = 'button';
   more.textContent = 'Show older';
   more.hidden = true;
@@ -171,15 +173,15 @@ export function startFeed(root: HTMLElement, needToken: () => void): PlaceView {
 }
 
 function createSearchForm(): { readonly element: HTMLFormElement; readonly field: HTMLInputElement } {
-  const element = createElement('form', 'mail-search');
+  const element = createElement('form', { class: 'mail-search' });
   element.role = 'search';
-  const field = createElement('input', '');
+  const field = createElement('input');
   field.type = 'search';
   field.maxLength = 200;
   field.placeholder = 'Words in messages';
   field.autocomplete = 'off';
   field.ariaLabel = 'Search messages';
-  const button = createElement('button', '');
+  const button = createElement('button');
   button.textContent = 'Search';
   element.append(field, button);
   element.addEventListener('submit', (event) => {
@@ -191,19 +193,19 @@ function createSearchForm(): { readonly element: HTMLFormElement; readonly field
 
 /** A row leads to the message in the inbox that has it; a broadcast is in many. */
 function createRow(message: FoundMessageWire): HTMLElement {
-  const row = createElement('li', '');
+  const row = createElement('li');
   row.dataset.place = String(message.place);
-  const link = createElement('a', '');
+  const link = createElement('a');
   if (message.persona !== '') link.href = `#persona=${toFragment(message.persona)}&message=${message.id}`;
-  const head = createElement('p', 'mail-who');
-  const from = createElement('bdi', 'from');
+  const head = createElement('p', { class: 'mail-who' });
+  const from = createElement('bdi', { class: 'from' });
   appendMarked(from, displayName(message.from.slice(0, NAME_CHARS)) || 'unknown', message.from, message.marks.from);
-  const to = createElement('bdi', 'to');
+  const to = createElement('bdi', { class: 'to' });
   head.append(from, createHidden(' to '), createArrow(), to);
   if (message.urgent) head.append(createLabel('Urgent', 'urgent'));
   if (message.question) head.append(createLabel('Question', 'question'));
   if (message.unread === true) head.append(createLabel('Unread', 'new'));
-  const time = createElement('time', '');
+  const time = createElement('time');
   if (message.at !== null) {
     time.dateTime = message.at;
     time.title = formatFullTime(Date.parse(message.at));
@@ -211,12 +213,12 @@ function createRow(message: FoundMessageWire): HTMLElement {
   head.append(time);
   link.append(head);
   if (message.subject !== '') {
-    const subject = createElement('p', 'mail-subject');
+    const subject = createElement('p', { class: 'mail-subject' });
     subject.dir = 'auto';
     appendMarked(subject, displayText(message.subject), message.subject, message.marks.subject);
     link.append(subject);
   }
-  const text = createElement('p', 'mail-excerpt');
+  const text = createElement('p', { class: 'mail-excerpt' });
   text.dir = 'auto';
   appendMarked(text, displayText(message.text), message.text, message.marks.text);
   link.append(text);
@@ -232,7 +234,7 @@ function appendMarked(place: HTMLElement, shown: string, raw: string, marks: rea
   }
   let at = 0;
   for (const [start = 0, end = 0] of marks) {
-    const mark = createElement('mark', '');
+    const mark = createElement('mark');
     mark.textContent = raw.slice(start, end);
     place.append(raw.slice(at, start), mark);
     at = end;
@@ -245,33 +247,20 @@ function fill(place: Element | null, words: string): void {
 }
 
 function createLabel(words: string, kind: string): HTMLElement {
-  const label = createElement('b', `label ${kind}`);
+  const label = createElement('b', { class: `label ${kind}` });
   label.textContent = words;
   return label;
 }
 
 function createArrow(): HTMLElement {
-  const arrow = createElement('span', 'arrow');
+  const arrow = createElement('span', { class: 'arrow' });
   arrow.ariaHidden = 'true';
   arrow.textContent = '→';
   return arrow;
 }
 
 function createHidden(words: string): HTMLElement {
-  const element = createElement('span', 'unseen');
+  const element = createElement('span', { class: 'unseen' });
   element.textContent = words;
   return element;
-}
-
-function createElement<K extends keyof HTMLElementTagNameMap>(name: K, className: string): HTMLElementTagNameMap[K] {
-  const element = document.createElement(name);
-  if (className !== '') element.className = className;
-  return element;
-}
-
-function loadSheet(): void {
-  const sheet = document.createElement('link');
-  sheet.rel = 'stylesheet';
-  sheet.href = '/assets/feed.css';
-  document.head.append(sheet);
 }

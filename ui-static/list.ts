@@ -60,7 +60,7 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
   for (const element of list.querySelectorAll<HTMLElement>('[data-key]'))
     elements.set(element.dataset.key ?? '', element);
 
-  function drawItem(item: ListItem, { newest, now }: ListFrame, known: Known): HTMLElement {
+  function drawItem(item: ListItem, { newest, now }: ListFrame, marked: MarkedPersonas): HTMLElement {
     const element = elements.get(item.key) ?? createElement(item);
     if (item.is === 'group') {
       setAttribute(getPart(element, 'button'), 'aria-expanded', String(item.isOpen));
@@ -68,7 +68,7 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
       return element;
     }
     const { persona } = item;
-    const facts = { isAsking: known.asking.has(persona.id), isExplained: known.explained.has(persona.id) };
+    const facts = { isAsking: marked.asking.has(persona.id), isExplained: marked.explained.has(persona.id) };
     drawCard(element, toOverviewCard(persona, { ...facts, newest: newest.get(persona.id) ?? null }, now), hasRows);
     return element;
   }
@@ -84,7 +84,7 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
   function drawNear(): void {
     if (frame === null) return;
     const { status } = frame;
-    const known = {
+    const marked = {
       asking: new Set(status.decisions.map(({ persona }) => persona)),
       explained: new Set(status.causes.flatMap(({ personas }) => personas)),
     };
@@ -96,7 +96,7 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
     const keys = new Set<string>();
     for (const [i, item] of items.entries()) {
       if ((i < from || i >= to) && item.key !== focused) continue;
-      const element = drawItem(item, frame, known);
+      const element = drawItem(item, frame, marked);
       if (hasRows) {
         setAttribute(element, 'aria-setsize', String(items.length));
         setAttribute(element, 'aria-posinset', String(i + 1));
@@ -202,7 +202,8 @@ export function startInboxList(toggle: (group: GroupItem) => void): InboxList {
   };
 }
 
-interface Known {
+/** The personas that ask a person, and those whose outage is said elsewhere. */
+interface MarkedPersonas {
   readonly asking: ReadonlySet<string>;
   readonly explained: ReadonlySet<string>;
 }

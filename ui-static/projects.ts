@@ -1,7 +1,7 @@
 import type { PersonaWire, StatusWire } from '../app/status/wire.ts';
 import type { ProjectWire } from '../app/status/wire-projects.ts';
 import { displayName } from '../core/format/index.ts';
-import { arrange, cloneTemplate, fillSlots, getPart, setAttribute, showMarks, showShape } from './dom.ts';
+import { arrange, cloneTemplate, fillSlots, getPart, loadStyle, setAttribute, showMarks, showShape } from './dom.ts';
 import { formatNumber, MARKS, toCard, toFragment, truncate } from './present.ts';
 import { drawAges, type Section, startItemActions, startSection } from './section.ts';
 import {
@@ -46,10 +46,7 @@ interface ProjectEntry {
 const TIMEOUT_MS = 10_000;
 
 export function startProjects(needToken: () => void, redraw: () => void): Projects {
-  const sheet = document.createElement('link');
-  sheet.rel = 'stylesheet';
-  sheet.href = '/assets/projects.css';
-  document.head.append(sheet);
+  loadStyle('projects.css');
   const entries = new Map<string, ProjectEntry>();
   let generation = 0;
   let only: { readonly place: HTMLElement; readonly fragment: string } | null = null;

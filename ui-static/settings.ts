@@ -1,5 +1,7 @@
 import type { DeviceWire, SettingWire } from '../app/status/wire.ts';
 import { displayName, formatDuration } from '../core/format/index.ts';
+import { loadStyle } from './dom.ts';
+import { createButton, createElement } from './element.ts';
 import { createNotifyRules, nameRule } from './notify-rules.ts';
 import type { PlaceView } from './place-view.ts';
 import { ask, createTokenButton, TokenNeededError } from './token.ts';
@@ -22,11 +24,10 @@ const USUAL: QuietSpan = { from: '22:00', to: '07:00' };
 
 /** Shows the settings, and changes those that the server lets the page change. */
 export function startSettingsView(root: HTMLElement, needToken: () => void): PlaceView {
-  const sheet = create('link', { rel: 'stylesheet', href: '/assets/settings.css' });
-  document.head.append(sheet);
-  const words = create('p', { className: 'said', role: 'status' });
-  const body = create('div');
-  root.append(create('h1', {}, 'Settings'), words, body);
+  loadStyle('settings.css');
+  const words = createElement('p', { class: 'said', role: 'status' });
+  const body = createElement('div');
+  root.append(createElement('h1', {}, 'Settings'), words, body);
   root.setAttribute('aria-label', 'Settings');
   const rules = createNotifyRules((value) => {
     const set = value.length === 0 ? null : value;
@@ -97,34 +98,34 @@ function showNotifications(find: (key: string) => SettingWire | undefined, chang
   const set = (key: string, value: unknown, done: string): void =>
     void change('/api/v1/settings', { set: { key, value } }, done);
   const toggle = (key: string, label: string, on: string, off: string): HTMLElement => {
-    const box = create('input', { type: 'checkbox', checked: find(key)?.value === true });
+    const box = createElement('input', { type: 'checkbox', checked: find(key)?.value === true });
     box.addEventListener('change', () => set(key, box.checked, box.checked ? on : off));
-    return create('label', {}, box, label);
+    return createElement('label', {}, box, label);
   };
   const hours = find('quietHours')?.value as QuietSpan | null | undefined;
-  const from = create('input', { type: 'time', required: true, value: (hours ?? USUAL).from });
-  const to = create('input', { type: 'time', required: true, value: (hours ?? USUAL).to });
-  const urgent = create('input', { type: 'checkbox', checked: hours?.urgent === true });
-  const form = create(
+  const from = createElement('input', { type: 'time', required: true, value: (hours ?? USUAL).from });
+  const to = createElement('input', { type: 'time', required: true, value: (hours ?? USUAL).to });
+  const urgent = createElement('input', { type: 'checkbox', checked: hours?.urgent === true });
+  const form = createElement(
     'form',
     {},
-    create('label', {}, 'Quiet from ', from),
-    create('label', {}, 'to ', to),
-    create('label', {}, urgent, 'still notify of urgent mail'),
-    create('button', { type: 'submit' }, hours == null ? 'Set quiet hours' : 'Change quiet hours'),
+    createElement('label', {}, 'Quiet from ', from),
+    createElement('label', {}, 'to ', to),
+    createElement('label', {}, urgent, 'still notify of urgent mail'),
+    createElement('button', { type: 'submit' }, hours == null ? 'Set quiet hours' : 'Change quiet hours'),
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const value = { from: from.value, to: to.value, ...(urgent.checked ? { urgent: true } : {}) };
     set('quietHours', value, `Quiet from ${value.from} to ${value.to}.`);
   });
-  const minutes = create('input', { type: 'number', min: '0', required: true });
+  const minutes = createElement('input', { type: 'number', min: '0', required: true });
   minutes.value = String(find('remindMinutes')?.value ?? 0);
-  const remind = create(
+  const remind = createElement(
     'form',
     {},
-    create('label', {}, 'Remind of an open question after ', minutes, ' minutes; 0: never'),
-    create('button', { type: 'submit' }, 'Set'),
+    createElement('label', {}, 'Remind of an open question after ', minutes, ' minutes; 0: never'),
+    createElement('button', { type: 'submit' }, 'Set'),
   );
   remind.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -150,7 +151,7 @@ function showNotifications(find: (key: string) => SettingWire | undefined, chang
 function showRules(form: HTMLElement): HTMLElement {
   const note = 'The first rule that fits a persona applies. A persona without a rule notifies of everything. ';
   const example = [code('team-*'), ' is every persona whose id begins with ', code('team-'), '.'];
-  return createSection('Notification rules', create('p', { className: 'soft' }, note, ...example), form);
+  return createSection('Notification rules', createElement('p', { class: 'soft' }, note, ...example), form);
 }
 
 function showHives(hives: readonly ListedHive[], change: Change): HTMLElement {
@@ -161,21 +162,27 @@ function showHives(hives: readonly ListedHive[], change: Change): HTMLElement {
     remove.setAttribute('aria-label', `Remove ${name}`);
     return createRow(name, displayName(base), remove);
   });
-  const url = create('input', { type: 'url', required: true, placeholder: 'https://hive.example.org' });
-  const name = create('input', { type: 'text', pattern: '[a-z0-9]{1,32}', placeholder: 'from the address' });
-  const form = create(
+  const url = createElement('input', { type: 'url', required: true, placeholder: 'https://hive.example.org' });
+  const name = createElement('input', { type: 'text', pattern: '[a-z0-9]{1,32}', placeholder: 'from the address' });
+  const form = createElement(
     'form',
     {},
-    create('label', {}, 'Address ', url),
-    create('label', {}, 'Name ', name),
-    create('button', { type: 'submit' }, 'Add hive'),
+    createElement('label', {}, 'Address ', url),
+    createElement('label', {}, 'Name ', name),
+    createElement('button', { type: 'submit' }, 'Add hive'),
   );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const addHive = { url: url.value, ...(name.value === '' ? {} : { name: name.value }) };
     void change('/api/v1/settings', { addHive }, `${url.value} is watched from now on.`);
   });
-  const note = create('p', { className: 'soft' }, 'A hive with a token is added with ', code('hivebar hive add'), '.');
+  const note = createElement(
+    'p',
+    { class: 'soft' },
+    'A hive with a token is added with ',
+    code('hivebar hive add'),
+    '.',
+  );
   return createSection('Hives', createList(rows, 'No further hive is watched.'), form, note);
 }
 
@@ -198,51 +205,45 @@ function showOthers(settings: readonly SettingWire[]): HTMLElement {
     const given = value === null ? 'not set' : displayName(JSON.stringify(value));
     const notes = [description, ...(atNextStart ? ['applies at the next start'] : [])].join('; ');
     return [
-      create('dt', {}, code(key)),
-      create('dd', {}, create('span', { className: isDefault ? 'soft' : '' }, code(given)), create('small', {}, notes)),
+      createElement('dt', {}, code(key)),
+      createElement(
+        'dd',
+        {},
+        createElement('span', { class: isDefault ? 'soft' : '' }, code(given)),
+        createElement('small', {}, notes),
+      ),
     ];
   });
-  const how = create('p', { className: 'soft' }, 'Change these with ', code('hivebar config set KEY VALUE'), '.');
+  const how = createElement('p', { class: 'soft' }, 'Change these with ', code('hivebar config set KEY VALUE'), '.');
   return createSection(
     'Other settings',
     how,
-    create('details', {}, create('summary', {}, `Show all ${rows.length}`), create('dl', {}, ...rows.flat())),
+    createElement(
+      'details',
+      {},
+      createElement('summary', {}, `Show all ${rows.length}`),
+      createElement('dl', {}, ...rows.flat()),
+    ),
   );
 }
 
 function createSection(name: string, ...content: readonly Node[]): HTMLElement {
   const id = `settings-${name.toLowerCase().replaceAll(/\W+/g, '-')}`;
-  const section = create('section', {}, create('h2', { id }, name), ...content);
+  const section = createElement('section', {}, createElement('h2', { id }, name), ...content);
   section.setAttribute('aria-labelledby', id);
   return section;
 }
 
 function createList(rows: readonly HTMLElement[], empty: string): HTMLElement {
-  return rows.length === 0 ? create('p', { className: 'soft' }, empty) : create('ul', {}, ...rows);
+  return rows.length === 0 ? createElement('p', { class: 'soft' }, empty) : createElement('ul', {}, ...rows);
 }
 
 function createRow(name: string, detail: string, button: HTMLElement): HTMLElement {
-  const text = create('span', {}, create('bdi', {}, name), create('small', {}, detail));
-  return create('li', {}, text, button);
+  const text = createElement('span', {}, createElement('bdi', {}, name), createElement('small', {}, detail));
+  return createElement('li', {}, text, button);
 }
 
-function createButton(label: string, run: () => void): HTMLButtonElement {
-  const button = create('button', { type: 'button' }, label);
-  button.addEventListener('click', run);
-  return button;
-}
-
-const code = (text: string): HTMLElement => create('code', {}, text);
-
-function create<K extends keyof HTMLElementTagNameMap>(
-  name: K,
-  properties: Partial<HTMLElementTagNameMap[K]> = {},
-  ...content: readonly (Node | string)[]
-): HTMLElementTagNameMap[K] {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...content);
-  return element;
-}
+const code = (text: string): HTMLElement => createElement('code', {}, text);
 
 async function read<T>(path: string): Promise<T> {
   return (await (await ask(path, AbortSignal.timeout(WITHIN_MS))).json()) as T;

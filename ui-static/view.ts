@@ -2,7 +2,7 @@ import type { PersonaWire } from '../app/status/wire.ts';
 import { displayLine } from '../core/format/index.ts';
 import { drawAbout } from './about.ts';
 import type { Chart } from './chart.ts';
-import { enableCopy, fillSlots, getPart, showMarks, showShape } from './dom.ts';
+import { enableCopy, fillSlots, getPart, loadStyle, showMarks, showShape } from './dom.ts';
 import { createButton } from './element.ts';
 import { type MailList, startMailList } from './mail-list.ts';
 import { type PersonaActions, startPersonaActions } from './persona-actions.ts';
@@ -45,10 +45,7 @@ const CHART_EVERY_MS = 60_000;
 
 /** Shows one inbox: its messages, its actions and what its agent does. `needToken` asks the person for the token. */
 export function startView(root: HTMLElement, needToken: () => void): InboxView {
-  const sheet = document.createElement('link');
-  sheet.rel = 'stylesheet';
-  sheet.href = '/assets/view.css';
-  document.head.append(sheet);
+  loadStyle('view.css');
   let openInbox: OpenInbox | null = null;
   return {
     open(fragment, message) {

@@ -7,10 +7,10 @@ export function formatPersonaName({ id, label }: StatusPersona): string {
 }
 
 /** The part of the status JSON that says what is asked, and when it was served. */
-type Asked = Pick<StatusWire, 'generatedAt' | 'decisions'>;
+type AskedAt = Pick<StatusWire, 'generatedAt' | 'decisions'>;
 
 /** Formats why a persona needs a person, and what its agent does. Empty when there is nothing to say. */
-export function formatNotes(persona: StatusPersona, { generatedAt, decisions }: Asked): string {
+export function formatNotes(persona: StatusPersona, { generatedAt, decisions }: AskedAt): string {
   const { id, urgent, reason, agent, agentReason, agentText, daemon } = persona;
   const ofDaemon = daemon !== null && agent !== 'live' ? agentReason : null;
   const text = agentText == null ? null : `${agentText} (${agentReason})`; // an older tray process does not send it

@@ -55,9 +55,13 @@ async function readPersonas(io: Io): Promise<readonly KnownPersona[]> {
     const countDecisions = openDecisionCounter(db);
     return hive.personas().map(({ name, created }) => {
       const own = sessions.filter(({ persona }) => persona === name || persona === `local-${name}`);
-      const read = [...hive.older(name, null)].map((message) => message.read);
+      const count = { messages: 0, unread: 0 };
+      for (const { read } of hive.older(name, null)) {
+        count.messages += 1;
+        if (!read) count.unread += 1;
+      }
       return {
-        ...{ name, created: formatIso(created), messages: read.length, unread: read.filter((is) => !is).length },
+        ...{ name, created: formatIso(created), ...count },
         ...{ decisions: countDecisions(name), sessions: own.length },
         live: own.some(({ endedAt, runner }) => endedAt === null && findRunnerLife(runner) === 'live'),
       };

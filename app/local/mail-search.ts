@@ -42,18 +42,7 @@ export function createLocalLog(stored: StoredMailLog, toPersonaId: (name: string
     const persona = to === '' ? '' : toPersonaId(to);
     return { ...mail, ref, id: ref, to: to === '' ? 'everybody' : to, persona, hasLink: false, isQuestion: false };
   };
-  return {
-    name: stored.name,
-    newest: stored.newest,
-    read(from, way, limit) {
-      const { mails, last } = stored.read(from, way, limit);
-      return { mails: mails.map(toFound), last };
-    },
-    find(ref) {
-      const mail = stored.find(ref);
-      return mail === null ? null : toFound(mail);
-    },
-  };
+  return toSearchLog(stored, (mail) => [toFound(mail)]);
 }
 
 function createDeliveredLog(
@@ -77,16 +66,33 @@ function createDeliveredLog(
       },
     ];
   };
+  return toSearchLog(delivered, toFound);
+}
+
+/** A log whose entries are found as what `toFound` makes of each: one message, or none. */
+function toSearchLog<Entry>(
+  entries: {
+    readonly name: string;
+    newest(): number;
+    read(
+      from: number,
+      way: 'newer' | 'older',
+      limit: number,
+    ): { readonly mails: readonly Entry[]; readonly last: number | null };
+    find(ref: number): Entry | null;
+  },
+  toFound: (entry: Entry) => readonly FoundMail[],
+): SearchLog<FoundMail> {
   return {
-    name: delivered.name,
-    newest: delivered.newest,
+    name: entries.name,
+    newest: entries.newest,
     read(from, way, limit) {
-      const { mails, last } = delivered.read(from, way, limit);
+      const { mails, last } = entries.read(from, way, limit);
       return { mails: mails.flatMap(toFound), last };
     },
     find(ref) {
-      const mail = delivered.find(ref);
-      return mail === null ? null : (toFound(mail)[0] ?? null);
+      const entry = entries.find(ref);
+      return entry === null ? null : (toFound(entry)[0] ?? null);
     },
   };
 }

@@ -60,6 +60,19 @@ test('after a storm of mail, urgent mail, a question and an agent that waits sti
   assert.deepEqual(titles.toSorted(), ['ada: 1 new, urgent', 'bo asks', 'cy waits for your input']);
 });
 
+test('after a storm of mail and of outages, an agent that waits still has its own banner', () => {
+  const scene = new CountingScene();
+  const names = NAMES.slice(0, 60);
+  scene.join(...names, 'cy');
+  for (const name of [...names, 'cy']) scene.poll(name);
+  for (const name of names.slice(0, 30)) scene.mail(name, 1, 'hi');
+  for (const name of names.slice(30)) scene.down(name, `key-${name}`, 'persona');
+  scene.wait(20);
+  scene.agent('cy', WAITING);
+  scene.wait(2);
+  assert.equal(scene.own.at(-1)?.title, 'cy waits for your input');
+});
+
 test('when the minute is full, needs share a banner at once and are named in it', () => {
   const scene = new CountingScene();
   const agents = NAMES.slice(0, 40);
